@@ -1,0 +1,1 @@
+"""What turns the chapters into the website, and keeps them right."""
