@@ -32,7 +32,14 @@ _EXPORTS = {
         "transpose_output",
         "transpose_qkv",
     ),
-    "positional": ("ALiBi", "LearnedPositionalEncoding", "PositionalEncoding", "RotaryEmbedding"),
+    "positional": (
+        "ALiBi",
+        "LearnedPositionalEncoding",
+        "PositionalEncoding",
+        "RelativePositionBias",
+        "RotaryEmbedding",
+        "sinusoids",
+    ),
     "transformer": (
         "AddNorm",
         "AttentionDecoder",
