@@ -1,0 +1,94 @@
+"""Where the chapters lie and how a notebook is read and stored. Standard library only."""
+
+import difflib
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LANGUAGES = ("en", "vi", "zh")  # English is the source of the other two
+
+Notebook = dict[str, Any]
+Cell = dict[str, Any]
+
+
+class CourseError(Exception):
+    """What the reader or writer at the keyboard can mend: shown as one message, without a traceback."""
+
+
+def path_of(language: str, chapter: str, root: Path = ROOT) -> Path:
+    """Return the place of a chapter, whether it exists or not."""
+    return root / "chapters" / language / f"{chapter}.ipynb"
+
+
+def chapters(language: str, root: Path = ROOT) -> list[str]:
+    """Return the names of the chapters that exist in a language, in alphabetical order."""
+    return sorted(path.stem for path in (root / "chapters" / language).glob("*.ipynb"))
+
+
+def find(names: Iterable[str] = (), languages: Iterable[str] = LANGUAGES, root: Path = ROOT) -> list[Path]:
+    """Return the notebooks of these names, or all of them.
+
+    Args:
+        names: ``self-attention``, ``self-attention.ipynb`` or ``chapters/vi/self-attention.ipynb``.
+        languages: the editions wanted; a name that has none of them is an error, one of them is enough.
+        root: the course.
+
+    Raises:
+        CourseError: no edition has a chapter of that name; the nearest names are given.
+    """
+    every = [path_of(language, name, root) for language in languages for name in chapters(language, root)]
+    wanted: set[Path] = set()
+    for name in names:
+        found = [path for path in every if name in (path.stem, path.name) or Path(name).resolve() == path]
+        if not found:
+            near = difflib.get_close_matches(Path(name).stem, {path.stem for path in every}, n=3)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise CourseError(f"{name}: no such chapter in {', '.join(languages)}{hint}")
+        wanted.update(found)
+    return [path for path in every if path in wanted] if wanted else every
+
+
+def read(path: Path) -> Notebook:
+    """Read a notebook as it is stored."""
+    try:
+        notebook: Notebook = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise CourseError(f"{shown(path)}: not a notebook (line {error.lineno}: {error.msg})") from None
+    return notebook
+
+
+def write(path: Path, notebook: Notebook) -> bool:
+    """Store a notebook in one step, so that nobody ever sees half of it; say whether its bytes changed."""
+    data = (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+    if path.exists() and path.read_bytes() == data:
+        return False
+    # In the same folder, because os.replace is one step only within a file system.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(path.stat().st_mode if path.exists() else 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return True
+
+
+def source(cell: Cell) -> str:
+    """Return the text of a cell, which nbformat may keep as a string or as lines."""
+    return "".join(cell["source"])
+
+
+def lines(text: str) -> list[str]:
+    """Return a text as nbformat stores it."""
+    return text.splitlines(keepends=True)
+
+
+def shown(path: Path, root: Path = ROOT) -> str:
+    """Return a path as people write it: from the root of the course, with forward slashes."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

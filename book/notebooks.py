@@ -1,0 +1,255 @@
+"""Execute the notebooks and store what they print: `python -m book.notebooks [NAME …] [--lang en]`.
+
+What is stored is the same, byte for byte, whoever executes it and however often: then a difference in a commit is a
+difference in the course. So everything that varies by itself is fixed (the environment of the kernel, the metadata)
+or left out (times, and the state of widgets, which no viewer can show without a kernel).
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from book.chapters import (
+    LANGUAGES,
+    ROOT,
+    Cell,
+    CourseError,
+    Notebook,
+    find,
+    lines,
+    read,
+    shown,
+    source,
+    write,
+)
+
+# conftest.py sets the same before the tests start kernels: outputs are compared under the conditions they were made.
+KERNEL_ENVIRONMENT = {
+    "IPYKERNEL_CELL_NAME": "<cell>",  # else a warning names a file in a temporary folder
+    "IPYTHONDIR": str(ROOT / "_build" / "ipython"),  # else the start-up files of whoever executes take part
+    "OMP_NUM_THREADS": "1",  # sums in another order drift apart in training; the cores execute other notebooks
+    "PYTHONHASHSEED": "0",
+}
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a device
+STAMP = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
+CELL_SECONDS = 600
+
+
+class CellError(CourseError):
+    """A cell failed, or wrote to stderr."""
+
+
+async def execute(
+    path: Path, notebook: Notebook, progress: Callable[[int, str], None] | None = None
+) -> Notebook:
+    """Return the notebook with the outputs that its cells give now, in a kernel of this Python.
+
+    Args:
+        path: where the notebook lies; the kernel starts in that folder.
+        notebook: its content, left as it is.
+        progress: called with the number and the id of each cell that starts.
+
+    Raises:
+        CellError: a cell raised an error, ran out of time, ended the kernel or wrote to stderr.
+    """
+    import nbformat
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from traitlets import default
+
+    class ThisPython(KernelSpecManager):
+        """The kernel is the Python that runs this line, whatever kernels are installed under whatever name."""
+
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            argv = [
+                sys.executable,
+                "-Xfrozen_modules=off",
+                "-m",
+                "ipykernel_launcher",
+                "-f",
+                "{connection_file}",
+            ]
+            argv += ["--log-level=ERROR"]  # it warns at each start that the machine's own users could listen
+            return KernelSpec(argv=argv, display_name="Python 3", language="python")
+
+    class Manager(AsyncKernelManager):
+        @default("kernel_spec_manager")
+        def _this_python(self) -> KernelSpecManager:
+            return ThisPython()
+
+    at = "?"
+
+    def started(cell: Cell, cell_index: int) -> None:
+        nonlocal at
+        at = cell["id"]
+        if progress:
+            progress(cell_index, at)
+
+    node = nbformat.reads(json.dumps(notebook), as_version=4)
+    client = NotebookClient(
+        node,
+        kernel_manager_class=Manager,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        timeout=CELL_SECONDS,
+        record_timing=False,
+        store_widget_state=False,
+        coalesce_streams=True,
+        on_cell_start=started,
+    )
+    try:
+        await client.async_execute(env={**os.environ, **KERNEL_ENVIRONMENT})
+    except CellExecutionError as error:
+        raise CellError(
+            f"{shown(path)}#{at}: {error.ename}: {error.evalue}\n{_plain(error.traceback)}"
+        ) from None
+    except CellTimeoutError:
+        raise CellError(f"{shown(path)}#{at}: still running after {CELL_SECONDS} s") from None
+    except DeadKernelError:
+        raise CellError(f"{shown(path)}#{at}: the kernel died here; is there memory left?") from None
+    done: Notebook = json.loads(nbformat.writes(node))
+    for cell in done["cells"]:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                raise CellError(f"{shown(path)}#{cell['id']}: writes to stderr:\n{''.join(output['text'])}")
+    return done
+
+
+def _plain(traceback: str) -> str:
+    """Return a traceback without the colors of a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", traceback)
+
+
+def sanitize(notebook: Notebook, stored: Notebook) -> Notebook:
+    """Take out, in place, what differs between two executions of the same notebook.
+
+    Args:
+        notebook: just executed.
+        stored: what lay in the file before: a cell tagged `nbval-ignore-output` keeps its outputs of then, as long
+            as they are of the same kinds, because its times would differ in every commit.
+    """
+    notebook["metadata"] = METADATA
+    before = {cell["id"]: cell for cell in stored["cells"]}
+    for cell in notebook["cells"]:
+        cell["metadata"].pop("execution", None)
+        for output in cell.get("outputs", ()):
+            for bundle in (output.get("data", {}), output.get("metadata", {})):
+                bundle.pop(WIDGET_VIEW, None)
+        if VARIES in cell["metadata"].get("tags", ()):
+            old = before[cell["id"]]["outputs"]
+            if _kinds(old) == _kinds(cell["outputs"]):
+                cell["outputs"] = old
+    return notebook
+
+
+def _kinds(outputs: list[Cell]) -> list[tuple[str, list[str]]]:
+    return [(output["output_type"], sorted(output.get("data", ()))) for output in outputs]
+
+
+def requirement(root: Path = ROOT) -> str:
+    """Return from where and at which version the first cell installs d2lmini: `https://…/d2lmini@v0.1.0`."""
+    config = (root / "_config.yml").read_text(encoding="utf-8")
+    url = re.search(
+        r"^repository:\s*\n(?:[ \t]+.*\n|\s*\n|#.*\n)*?[ \t]+url\s*:\s*[\"']?([^\s\"'#]+)", config, re.M
+    )
+    if not url:
+        raise CourseError(
+            "_config.yml: has no repository.url, from which the notebooks install d2lmini in Colab"
+        )
+    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    return f"{url[1].rstrip('/')}@v{version}"
+
+
+def stamp(notebook: Notebook, wanted: str) -> int:
+    """Write the requirement into the cells that install d2lmini, in place; return how many cells changed."""
+    changed = 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code" and (text := STAMP.sub(wanted, source(cell))) != source(cell):
+            cell["source"] = lines(text)
+            changed += 1
+    return changed
+
+
+async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]:
+    """Execute and store notebooks, as many at a time as there are cores; return what went wrong.
+
+    A notebook that fails is left as it was; the others are still stored.
+    """
+    Path(KERNEL_ENVIRONMENT["IPYTHONDIR"]).mkdir(parents=True, exist_ok=True)
+    free = asyncio.Semaphore(os.cpu_count() or 1)
+    live = sys.stdout.isatty()
+    failed: list[CourseError] = []
+
+    async def one(path: Path) -> None:
+        async with free:
+            stored, began = read(path), time.monotonic()
+            total = len(stored["cells"])
+
+            def progress(number: int, cell_id: str) -> None:
+                if live:
+                    line = f"{shown(path, root)}  {number + 1}/{total}  {cell_id}"
+                    print(f"\r\x1b[K{line}", end="", flush=True)
+
+            try:
+                done = sanitize(await execute(path, stored, progress), stored)
+            except CourseError as error:
+                failed.append(error)
+                outcome = "failed"
+            else:
+                outcome = "stored" if write(path, done) else "as before"
+            clear = "\r\x1b[K" if live else ""
+            seconds = time.monotonic() - began
+            print(f"{clear}{shown(path, root)}: {total} cells in {seconds:.1f} s, {outcome}", flush=True)
+
+    await asyncio.gather(*(one(path) for path in paths))
+    return failed
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="course.py notebooks", description="Execute notebooks and store outputs."
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a chapter, such as self-attention; without: all"
+    )
+    parser.add_argument("--lang", choices=LANGUAGES, help="this edition only")
+    parser.add_argument(
+        "--stamp",
+        action="store_true",
+        help="execute nothing; write repository.url of _config.yml and the version into the first cells",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
+        if options.stamp:
+            wanted = requirement(root)
+            for path in paths:
+                if stamp(notebook := read(path), wanted):
+                    write(path, notebook)
+                    print(f"{shown(path, root)}: installs {wanted}")
+            return 0
+        failed = asyncio.run(execute_all(paths, root))
+    except CourseError as error:
+        failed = [error]
+    for error in failed:
+        print(f"\n{error}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
