@@ -1,11 +1,9 @@
 """Where order comes from: the positional encodings of chapter 3, in the order in which it teaches them.
 
 Attention treats its tokens as a set. A position gets into it in one of three ways: added to the tokens
-(`PositionalEncoding`, `LearnedPositionalEncoding`), as a bias of the scores (`RelativePositionBias`, `ALiBi`),
-or by turning queries and keys (`RotaryEmbedding`). Positions count from 0.
+(`PositionalEncoding`, `LearnedPositionalEncoding`), added to the scores (`RelativePositionBias`, `ALiBi`), or
+by turning queries and keys (`RotaryEmbedding`). Positions count from 0.
 """
-
-import math
 
 import torch
 from torch import Tensor, nn
@@ -43,8 +41,8 @@ def sinusoids(num_positions: int, num_hiddens: int) -> Tensor:
 class PositionalEncoding(nn.Module):
     """Add sines and cosines of the position to every token, then apply dropout.
 
-    The table `P`, of shape (1, max_len, num_hiddens), moves with the module and is not saved with it: it can always
-    be computed again. A sequence that reaches beyond it makes it longer.
+    The table `P`, of shape (1, max_len, num_hiddens), moves with the module and is not saved with it: it can
+    always be computed again. A sequence that reaches beyond it makes it longer.
 
     Args:
         num_hiddens: width d of a token, odd or even.
@@ -115,9 +113,7 @@ class LearnedPositionalEncoding(nn.Module):
         super().__init__()
         _at_least(1, num_hiddens=num_hiddens, max_len=max_len)
         self.dropout = nn.Dropout(dropout)
-        self.P = nn.Parameter(
-            torch.randn(1, max_len, num_hiddens) * 0.02
-        )  # small beside the tokens at the start
+        self.P = nn.Parameter(torch.randn(1, max_len, num_hiddens) * 0.02)  # at first small beside the tokens
 
     def forward(self, X: Tensor, offset: int = 0) -> Tensor:
         """Return X plus the vectors of its positions, in the dtype of X.
@@ -127,23 +123,24 @@ class LearnedPositionalEncoding(nn.Module):
             offset: position of the first token.
 
         Raises:
-            ValueError: a position has no vector, X has another width or no floating dtype, or offset is negative.
+            ValueError: a position has no vector, X has another width or no floating dtype, or offset is
+                negative.
         """
         _check_tokens(X, self.P.shape[-1], offset)
         end, known = offset + X.shape[-2], self.P.shape[1]
         if end > known:
             raise ValueError(
-                f"X: got {X.shape[-2]} tokens from position {offset} on, but only positions 0 to {known - 1} have a "
-                f"learned vector; shorten X, or build and train with max_len={end} or more"
+                f"X: got {X.shape[-2]} tokens from position {offset} on, but only positions 0 to {known - 1} "
+                f"have a learned vector; shorten X, or build and train with max_len={end} or more"
             )
         return self.dropout(X + self.P[0, offset:end].to(X.dtype))
 
 
 class RelativePositionBias(nn.Module):
-    """Score a learned vector for each distance against the queries: what the keys' positions add to the scores.
+    """Score a learned vector for each distance against the queries: the keys' share of position.
 
-    Token i looking at token j adds q_i · a_c, where c is j - i, cut to at most max_distance either way. Add the
-    result to q_i · k_j before dividing by the root of head_dim.
+    Token i looking at token j adds q_i · a_c, where c is j - i, cut to at most max_distance each way. Add it
+    to q_i · k_j before dividing by the root of head_dim.
 
     Args:
         head_dim: width d of a query.
@@ -210,10 +207,9 @@ class RotaryEmbedding(nn.Module):
     def __init__(self, head_dim: int, max_len: int = 1000) -> None:
         super().__init__()
         if head_dim < 2 or head_dim % 2:
+            even = max(2, head_dim + 1)
             raise ValueError(
-                f"head_dim: got {head_dim}; numbers turn in pairs, so choose an even number such as {head_dim + 1}"
-                if head_dim > 0
-                else f"head_dim: got {head_dim}; choose an even number of at least 2"
+                f"head_dim: got {head_dim}; numbers turn in pairs, so choose an even one, as {even}"
             )
         self.positions = PositionalEncoding(head_dim, 0, max_len)
 
@@ -237,8 +233,8 @@ class RotaryEmbedding(nn.Module):
 class ALiBi(nn.Module):
     """Lower a score by the distance of query and key, each head by its own slope: nothing is learned.
 
-    Head h of H, counted from 1, has the slope 2^(-8h/H); where H is not a power of two, the slopes of the next
-    smaller power are completed by every other one of the next larger.
+    Head h of H, counted from 1, has the slope 2^(-8h/H); where H is not a power of two, the slopes of the
+    power below are completed by every other one of the power above.
 
     Args:
         num_heads: number of heads, at least 1.
@@ -246,14 +242,14 @@ class ALiBi(nn.Module):
     Raises:
         ValueError: num_heads is below 1.
 
-    Source: Press et al., Train Short, Test Long, 2022, section 3. Their decoder only looks back; here the tokens
-    ahead are lowered alike, for encoders.
+    Source: Press et al., Train Short, Test Long, 2022, section 3. Their decoder only looks back; here the
+    scores of tokens ahead are lowered alike, for encoders.
 
     Example:
         >>> ALiBi(num_heads=8)(3)[0]
-        tensor([[-0.0000, -0.5000, -1.0000],
-                [-0.5000, -0.0000, -0.5000],
-                [-1.0000, -0.5000, -0.0000]])
+        tensor([[ 0.0000, -0.5000, -1.0000],
+                [-0.5000,  0.0000, -0.5000],
+                [-1.0000, -0.5000,  0.0000]])
     """
 
     slopes: Tensor
@@ -261,7 +257,7 @@ class ALiBi(nn.Module):
     def __init__(self, num_heads: int) -> None:
         super().__init__()
         _at_least(1, num_heads=num_heads)
-        power = 2 ** int(math.log2(num_heads))
+        power = 2 ** (num_heads.bit_length() - 1)
         slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
         slopes += [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power, 2)][: num_heads - power]
         self.register_buffer("slopes", torch.tensor(slopes), persistent=False)
@@ -278,7 +274,7 @@ class ALiBi(nn.Module):
             Tensor of shape (num_heads, num_queries, num_keys), never above 0.
         """
         distance = _distances(num_queries, num_keys, offset, self.slopes.device).abs()
-        return -self.slopes[:, None, None] * distance
+        return self.slopes[:, None, None] * -distance
 
 
 def _distances(num_queries: int, num_keys: int | None, offset: int, device: torch.device) -> Tensor:
