@@ -1,8 +1,8 @@
 """Execute the notebooks and store what they print: `python -m book.notebooks [NAME …] [--lang en]`.
 
-What is stored is the same, byte for byte, whoever executes it and however often: then a difference in a commit is a
-difference in the course. So everything that varies by itself is fixed (the environment of the kernel, the metadata)
-or left out (times, and the state of widgets, which no viewer can show without a kernel).
+What is stored is the same, byte for byte, whoever executes it and however often: then a difference in a
+commit is a difference in the course. So everything that varies by itself is fixed (the environment of the
+kernel, the metadata) or left out (times, and the state of widgets, which no viewer can show without a kernel).
 """
 
 import argparse
@@ -15,6 +15,8 @@ import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+
+import yaml
 
 from book.chapters import (
     LANGUAGES,
@@ -30,11 +32,11 @@ from book.chapters import (
     write,
 )
 
-# conftest.py sets the same before the tests start kernels: outputs are compared under the conditions they were made.
+# conftest.py sets the same before the tests start kernels: outputs are compared as they were made.
 KERNEL_ENVIRONMENT = {
     "IPYKERNEL_CELL_NAME": "<cell>",  # else a warning names a file in a temporary folder
-    "IPYTHONDIR": str(ROOT / "_build" / "ipython"),  # else the start-up files of whoever executes take part
-    "OMP_NUM_THREADS": "1",  # sums in another order drift apart in training; the cores execute other notebooks
+    "IPYTHONDIR": str(ROOT / "_build" / "ipython"),  # else a person's own start-up files take part
+    "OMP_NUM_THREADS": "1",  # the order of a sum depends on it, and training magnifies that
     "PYTHONHASHSEED": "0",
 }
 METADATA = {
@@ -72,18 +74,12 @@ async def execute(
     from traitlets import default
 
     class ThisPython(KernelSpecManager):
-        """The kernel is the Python that runs this line, whatever kernels are installed under whatever name."""
+        """The kernel is the Python that runs this line, whatever kernels are installed."""
 
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-            argv = [
-                sys.executable,
-                "-Xfrozen_modules=off",
-                "-m",
-                "ipykernel_launcher",
-                "-f",
-                "{connection_file}",
-            ]
-            argv += ["--log-level=ERROR"]  # it warns at each start that the machine's own users could listen
+            argv = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
+            argv += ["-f", "{connection_file}"]
+            argv += ["--log-level=ERROR"]  # it warns at each start that this machine's users could listen
             return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
     class Manager(AsyncKernelManager):
@@ -114,9 +110,9 @@ async def execute(
     try:
         await client.async_execute(env={**os.environ, **KERNEL_ENVIRONMENT})
     except CellExecutionError as error:
-        raise CellError(
-            f"{shown(path)}#{at}: {error.ename}: {error.evalue}\n{_plain(error.traceback)}"
-        ) from None
+        where = error.traceback.rsplit("-" * 75, 1)[-1]  # before it stands the cell's whole source
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", where).strip()
+        raise CellError(f"{shown(path)}#{at}: {error.ename}: {error.evalue}\n{plain}") from None
     except CellTimeoutError:
         raise CellError(f"{shown(path)}#{at}: still running after {CELL_SECONDS} s") from None
     except DeadKernelError:
@@ -129,18 +125,13 @@ async def execute(
     return done
 
 
-def _plain(traceback: str) -> str:
-    """Return a traceback without the colors of a terminal."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", traceback)
-
-
 def sanitize(notebook: Notebook, stored: Notebook) -> Notebook:
     """Take out, in place, what differs between two executions of the same notebook.
 
     Args:
         notebook: just executed.
-        stored: what lay in the file before: a cell tagged `nbval-ignore-output` keeps its outputs of then, as long
-            as they are of the same kinds, because its times would differ in every commit.
+        stored: what lay in the file before. A cell tagged `nbval-ignore-output` keeps its outputs of then, as
+            long as they are of the same kinds, because its times would differ in every commit.
     """
     notebook["metadata"] = METADATA
     before = {cell["id"]: cell for cell in stored["cells"]}
@@ -161,17 +152,13 @@ def _kinds(outputs: list[Cell]) -> list[tuple[str, list[str]]]:
 
 
 def requirement(root: Path = ROOT) -> str:
-    """Return from where and at which version the first cell installs d2lmini: `https://…/d2lmini@v0.1.0`."""
-    config = (root / "_config.yml").read_text(encoding="utf-8")
-    url = re.search(
-        r"^repository:\s*\n(?:[ \t]+.*\n|\s*\n|#.*\n)*?[ \t]+url\s*:\s*[\"']?([^\s\"'#]+)", config, re.M
-    )
+    """Return what the first cell installs, as `https://…/d2lmini@v0.1.0`."""
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    url = config.get("repository", {}).get("url")
     if not url:
-        raise CourseError(
-            "_config.yml: has no repository.url, from which the notebooks install d2lmini in Colab"
-        )
+        raise CourseError("_config.yml: no repository.url, from which the notebooks install d2lmini in Colab")
     version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    return f"{url[1].rstrip('/')}@v{version}"
+    return f"{url.rstrip('/')}@v{version}"
 
 
 def stamp(notebook: Notebook, wanted: str) -> int:
@@ -243,12 +230,12 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
                     write(path, notebook)
                     print(f"{shown(path, root)}: installs {wanted}")
             return 0
-        failed = asyncio.run(execute_all(paths, root))
+        failures = asyncio.run(execute_all(paths, root))
     except CourseError as error:
-        failed = [error]
-    for error in failed:
-        print(f"\n{error}", file=sys.stderr)
-    return 1 if failed else 0
+        failures = [error]
+    for failure in failures:
+        print(f"\n{failure}", file=sys.stderr)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
