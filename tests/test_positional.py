@@ -168,7 +168,8 @@ def test_rotary_keeps_shape_dtype_and_offset(dtype):
 
 def test_alibi_slopes_and_distances():
     assert ALiBi(8).slopes.tolist() == [2.0**-h for h in range(1, 9)]
-    torch.testing.assert_close(ALiBi(3).slopes, torch.tensor([2.0**-4, 2.0**-8, 2.0**-2]))
+    slopes = torch.tensor([2.0**-h for h in (2, 4, 6, 8, 1, 3)])  # four heads, then two of eight
+    torch.testing.assert_close(ALiBi(6).slopes, slopes)
     bias = ALiBi(4)(5, 7, offset=2)
     assert bias.shape == (4, 5, 7)
     assert bias[0, 1].tolist() == [-0.75, -0.5, -0.25, 0, -0.25, -0.5, -0.75]
