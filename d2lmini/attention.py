@@ -1,0 +1,537 @@
+"""Attention: from a softmax that ignores padding to several heads side by side.
+
+Read from top to bottom: masks made from valid lengths, then attention as a pure function, then the modules
+around it, for additive, scaled dot-product and multi-head attention.
+
+There is one mask convention: a boolean mask is True where a query **may** attend to a key, as in
+`torch.nn.functional.scaled_dot_product_attention`. A query that may attend to nothing gets exact zeros, and
+passes back exact zeros as gradients, in every floating-point type.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
+
+# --- Masks from valid lengths -------------------------------------------------------------------------------
+
+
+def sequence_mask(X: Tensor, valid_len: Tensor, value: float = 0) -> Tensor:
+    """Replace what lies beyond the valid length of each sequence by `value`.
+
+    Args:
+        X: sequences, shape (batch, steps) or (batch, steps, ...). It is not changed.
+        valid_len: how many steps of each sequence count, integers of shape (batch,). A length beyond `steps`
+            counts as `steps`, one below 0 as 0.
+        value: what to put in place of the rest.
+
+    Returns:
+        A new tensor with the shape and type of `X`.
+
+    Raises:
+        TypeError: `valid_len` is not a tensor of integers.
+        ValueError: a shape or a device does not fit.
+
+    Example:
+        >>> sequence_mask(torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.tensor([1, 2]), value=-1)
+        tensor([[ 1, -1, -1],
+                [ 4,  5, -1]])
+    """
+    if X.dim() < 2:
+        raise ValueError(
+            f"X: got shape {_shape(X)}; a batch of sequences has shape (batch, steps) or "
+            "(batch, steps, ...). Add the missing axis with X.unsqueeze(0)"
+        )
+    _check_lengths("valid_len", valid_len, X.shape[0], None, X.device)
+    mask = torch.arange(X.shape[1], device=X.device) < valid_len[:, None]  # (batch, steps)
+    return X.masked_fill(~mask.view(mask.shape + (1,) * (X.dim() - 2)), value)
+
+
+def masked_softmax(X: Tensor, valid_lens: Tensor | None) -> Tensor:
+    """Softmax over the last axis that gives no weight to keys beyond the valid length.
+
+    Args:
+        X: scores, shape (batch, queries, keys) or (batch, heads, queries, keys), any floating-point type. It
+            is not changed.
+        valid_lens: how many keys count: integers of shape (batch,), one length per sequence; or (batch,
+            queries), one per query; or (1, queries), one per query and the same in all sequences; or None,
+            all keys count. A length beyond `keys` counts as `keys`, one below 0 as 0. With length 0 all
+            weights are exactly 0.
+
+    Returns:
+        Weights with the shape and type of `X`.
+
+    Raises:
+        TypeError: `X` is not floating-point, or `valid_lens` is not a tensor of integers.
+        ValueError: a shape or a device does not fit.
+
+    Example:
+        >>> masked_softmax(torch.zeros(2, 1, 4), torch.tensor([2, 0]))
+        tensor([[[0.5000, 0.5000, 0.0000, 0.0000]],
+        <BLANKLINE>
+                [[0.0000, 0.0000, 0.0000, 0.0000]]])
+    """
+    if not X.is_floating_point():
+        raise TypeError(f"X: got {X.dtype}; scores are floating-point. Convert them with X.float()")
+    if X.dim() not in (3, 4):
+        raise ValueError(
+            f"X: got shape {_shape(X)}; scores have shape (batch, queries, keys) or (batch, heads, queries, "
+            f"keys). "
+            "Add the missing axis with X.unsqueeze(0)"
+        )
+    if valid_lens is None:
+        return F.softmax(X, dim=-1)
+    return _softmax_where(X, _mask_from_lengths(valid_lens, X.shape, X.device))
+
+
+def _softmax_where(scores: Tensor, mask: Tensor) -> Tensor:
+    """Softmax over the last axis of `scores` where `mask` is True, 0 elsewhere; the mask broadcasts."""
+    # A masked score becomes -inf, which no score can beat. A row of nothing but -inf would be 0/0, so a row
+    # that is masked as a whole gets zeros instead; the last line takes away the weights which that row then
+    # has.
+    nothing = mask.any(dim=-1, keepdim=True).logical_not()  # (..., queries, 1)
+    floor = torch.full_like(nothing, -math.inf, dtype=scores.dtype).masked_fill(nothing, 0)
+    return F.softmax(torch.where(mask, scores, floor), dim=-1).masked_fill(~mask, 0)
+
+
+def _mask_from_lengths(valid_lens: Tensor, shape: tuple[int, ...], device: torch.device) -> Tensor:
+    """Turn valid lengths into a mask for scores of `shape`, (batch, [heads,] queries, keys); it broadcasts."""
+    _check_lengths("valid_lens", valid_lens, shape[0], shape[-2], device)
+    lengths = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens  # (batch or 1, 1 or queries)
+    if len(shape) == 4:
+        lengths = lengths[:, None]  # one axis for all heads
+    # Compared on the device: nothing waits for the numbers to come back from a GPU.
+    return (
+        torch.arange(shape[-1], device=device) < lengths[..., None]
+    )  # (batch or 1, [1,] 1 or queries, keys)
+
+
+def _check_lengths(name: str, lengths: Tensor, batch: int, queries: int | None, device: torch.device) -> None:
+    """Refuse what are no lengths of `batch` sequences, nor of their `queries` unless that is None."""
+    allowed = f"({batch},)" if queries is None else f"({batch},), ({batch}, {queries}) or (1, {queries})"
+    if not isinstance(lengths, Tensor):
+        raise TypeError(
+            f"{name}: got {type(lengths).__name__}; lengths are a tensor of integers of shape {allowed}. "
+            f"Make one with torch.tensor({name})"
+        )
+    if lengths.dtype not in _INTEGERS:
+        raise TypeError(f"{name}: got {lengths.dtype}; lengths are integers. Convert them with {name}.long()")
+    per_sequence = lengths.shape == (batch,)
+    per_query = queries is not None and lengths.shape in ((batch, queries), (1, queries))
+    if not (per_sequence or per_query):
+        raise ValueError(
+            f"{name}: got shape {_shape(lengths)}; {batch} sequences"
+            + ("" if queries is None else f" of {queries} queries")
+            + f" allow {allowed}. Give one length per sequence"
+            + ("" if queries is None else ", or one per query")
+        )
+    if lengths.device != device:
+        raise ValueError(
+            f"{name}: got a tensor on {lengths.device}; the data is on {device}. "
+            f"Move the lengths with {name}.to('{device}')"
+        )
+
+
+def _shape(X: Tensor) -> tuple[int, ...]:
+    return tuple(X.shape)  # prints as (2, 4), not as torch.Size([2, 4])
+
+
+# --- Attention as a function --------------------------------------------------------------------------------
+
+
+def attention(
+    Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, dropout: nn.Module | None = None
+) -> tuple[Tensor, Tensor]:
+    """Scaled dot-product attention written out: softmax(Q Kᵀ / √d) V.
+
+    This is the form to read. `DotProductAttention` computes the same thing without ever holding the weights
+    of all queries for all keys.
+
+    Args:
+        Q: queries, shape (..., queries, d).
+        K: keys, shape (..., keys, d).
+        V: values, shape (..., keys, d_value).
+        mask: True where a query may attend to a key, booleans that broadcast to (..., queries, keys); None
+            allows everything.
+        dropout: applied to the weights before they meet the values.
+
+    Returns:
+        The output, shape (..., queries, d_value), and the weights before dropout, shape (..., queries, keys).
+        Both are 0 for a query that may attend to nothing.
+
+    Raises:
+        TypeError: `mask` is not boolean.
+        ValueError: queries, keys and values do not fit together.
+
+    Reference:
+        Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
+
+    Example:
+        >>> Q, K, V = torch.zeros(1, 2), torch.ones(3, 2), torch.tensor([[1.0], [2.0], [6.0]])
+        >>> attention(Q, K, V)
+        (tensor([[3.]]), tensor([[0.3333, 0.3333, 0.3333]]))
+        >>> attention(Q, K, V, mask=torch.tensor([True, True, False]))
+        (tensor([[1.5000]]), tensor([[0.5000, 0.5000, 0.0000]]))
+    """
+    _check_fit(Q, K, V)
+    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (..., queries, keys)
+    if mask is None:
+        weights = F.softmax(scores, dim=-1)
+    elif mask.dtype == torch.bool:
+        weights = _softmax_where(scores, mask)
+    else:
+        raise TypeError(
+            f"mask: got {mask.dtype}; a mask is boolean, True = may be attended to. Use mask.bool()"
+        )
+    return (weights if dropout is None else dropout(weights)) @ V, weights
+
+
+def _check_fit(queries: Tensor, keys: Tensor, values: Tensor, same_width: bool = True) -> None:
+    """Refuse queries, keys and values whose shapes do not belong together."""
+    if queries.dim() != keys.dim() or queries.shape[:-2] != keys.shape[:-2]:
+        raise ValueError(
+            f"keys: got shape {_shape(keys)} for queries of shape {_shape(queries)}; "
+            "all axes but the last two must be equal. Give both the same batch"
+        )
+    if keys.shape[:-1] != values.shape[:-1]:
+        raise ValueError(
+            f"values: got shape {_shape(values)} for keys of shape {_shape(keys)}; "
+            "all axes but the last must be equal. Give each key its value"
+        )
+    if same_width and queries.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            f"keys: got width {keys.shape[-1]} for queries of width {queries.shape[-1]}; a dot product "
+            f"needs equal "
+            "widths. Project one of them with nn.Linear, or use AdditiveAttention"
+        )
+
+
+# --- Attention as modules -----------------------------------------------------------------------------------
+
+
+class AdditiveAttention(nn.Module):
+    """Additive attention: the score of a query and a key is w_vᵀ tanh(W_q q + W_k k).
+
+    Queries and keys may have different widths. After a forward `attention_weights` holds the weights, shape
+    (batch, queries, keys), without their graph.
+
+    Args:
+        key_size: width of a key.
+        query_size: width of a query.
+        num_hiddens: width in which query and key are added.
+        dropout: probability of dropping a weight while training.
+
+    Reference:
+        Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate.
+
+    Example:
+        >>> additive = AdditiveAttention(key_size=2, query_size=20, num_hiddens=8, dropout=0.1)
+        >>> queries, keys, values = torch.ones(2, 1, 20), torch.ones(2, 10, 2), torch.ones(2, 10, 4)
+        >>> additive(queries, keys, values, torch.tensor([2, 6])).shape
+        torch.Size([2, 1, 4])
+        >>> (additive.attention_weights > 0).sum(dim=-1)
+        tensor([[2],
+                [6]])
+    """
+
+    attention_weights: Tensor
+
+    def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None
+    ) -> Tensor:
+        """Attend.
+
+        Args:
+            queries: shape (batch, queries, query_size).
+            keys: shape (batch, keys, key_size).
+            values: shape (batch, keys, d_value).
+            valid_lens: how many keys count, as in `masked_softmax`.
+
+        Returns:
+            Shape (batch, queries, d_value).
+
+        Raises:
+            TypeError: `valid_lens` is not a tensor of integers.
+            ValueError: the shapes do not belong together.
+        """
+        _check_fit(queries, keys, values, same_width=False)
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        # (batch, queries, 1, h) + (batch, 1, keys, h): every query meets every key
+        features = torch.tanh(queries.unsqueeze(2) + keys.unsqueeze(1))  # (batch, queries, keys, h)
+        scores = self.w_v(features).squeeze(-1)  # (batch, queries, keys)
+        weights = masked_softmax(scores, valid_lens)
+        self.attention_weights = weights.detach()
+        return torch.bmm(self.dropout(weights), values)
+
+
+class DotProductAttention(nn.Module):
+    """Scaled dot-product attention, by the fused kernels of PyTorch.
+
+    It computes what `attention` computes, but the kernels go through the keys in blocks, so memory grows with
+    the number of queries, not with queries × keys (except for dropout while training on a CPU, which has no
+    such kernel).
+
+    Args:
+        dropout: probability of dropping a weight while training.
+
+    Reference:
+        Vaswani et al. (2017), section 3.2.1; Dao et al. (2022), FlashAttention.
+
+    Example:
+        >>> dot = DotProductAttention(dropout=0.5).eval()
+        >>> queries, keys, values = torch.zeros(2, 1, 8), torch.ones(2, 10, 8), torch.ones(2, 10, 4)
+        >>> dot(queries, keys, values, torch.tensor([2, 5])).shape
+        torch.Size([2, 1, 4])
+        >>> dot.attention_weights[0, 0, :3]
+        tensor([0.5000, 0.5000, 0.0000])
+    """
+
+    def __init__(self, dropout: float):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self._last: tuple[Tensor, Tensor, Tensor | None] | None = None
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None
+    ) -> Tensor:
+        """Attend.
+
+        Args:
+            queries: shape (batch, queries, d), or (batch, heads, queries, d).
+            keys: shape (batch, keys, d), or (batch, heads, keys, d).
+            values: shape (batch, keys, d_value), or (batch, heads, keys, d_value).
+            valid_lens: how many keys count, as in `masked_softmax`.
+
+        Returns:
+            Shape (batch, queries, d_value), or (batch, heads, queries, d_value).
+
+        Raises:
+            TypeError: `valid_lens` is not a tensor of integers.
+            ValueError: the shapes do not belong together.
+        """
+        _check_fit(queries, keys, values)
+        if queries.dim() not in (3, 4):
+            raise ValueError(
+                f"queries: got shape {_shape(queries)}; queries have shape (batch, queries, d) or "
+                "(batch, heads, queries, d). Add the missing axis with queries.unsqueeze(0)"
+            )
+        # Enough to compute the weights when they are asked for, in n·d numbers where they would be n².
+        self._last = (queries.detach(), keys.detach(), valid_lens)
+        if queries.dim() == 4:
+            return self._fused(queries, keys, values, valid_lens)
+        # The fused kernels want an axis of heads: (batch, n, d) -> (batch, 1, n, d) and back.
+        queries, keys, values = (X.unsqueeze(1) for X in (queries, keys, values))
+        return self._fused(queries, keys, values, valid_lens).squeeze(1)
+
+    def _fused(self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None) -> Tensor:
+        dropout_p = self.dropout.p if self.training else 0.0
+        if valid_lens is None:
+            return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout_p)
+        shape = (*queries.shape[:-1], keys.shape[-2])
+        mask = _mask_from_lengths(valid_lens, shape, queries.device)  # (batch or 1, 1, 1 or queries, keys)
+        # Not every kernel of every version is sound for a query without keys (0/0), so such a query may see
+        # all keys here, and its output is replaced by zeros, which stops its gradients too.
+        nothing = mask.any(dim=-1, keepdim=True).logical_not()  # (batch or 1, 1, 1 or queries, 1)
+        output = F.scaled_dot_product_attention(queries, keys, values, mask | nothing, dropout_p)
+        return output.masked_fill(nothing, 0)
+
+    @property
+    def attention_weights(self) -> Tensor:
+        """Weights of the last forward, before dropout, without a graph.
+
+        They are computed when they are asked for.
+
+        Returns:
+            Shape (batch, queries, keys); after queries with an axis of heads, (batch * heads, queries, keys).
+
+        Raises:
+            RuntimeError: there was no forward yet.
+        """
+        if self._last is None:
+            raise RuntimeError(
+                "attention_weights: there are none before the first forward. Call the module first"
+            )
+        queries, keys, valid_lens = self._last
+        with torch.no_grad():
+            scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+            weights = masked_softmax(scores, valid_lens)  # (batch, [heads,] queries, keys)
+        return weights.flatten(0, 1) if weights.dim() == 4 else weights
+
+
+def _split_heads(X: Tensor, num_heads: int) -> Tensor:
+    """Cut the features into heads, without copying them.
+
+    (batch, n, num_hiddens) -> (batch, num_heads, n, num_hiddens / num_heads)
+    """
+    return X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def _join_heads(X: Tensor) -> Tensor:
+    """Undo `_split_heads`."""
+    return X.transpose(1, 2).flatten(2)
+
+
+def transpose_qkv(X: Tensor, num_heads: int) -> Tensor:
+    """Cut the features into heads and let the heads join the batch.
+
+    Args:
+        X: shape (batch, n, num_hiddens).
+        num_heads: number of heads, a divisor of `num_hiddens`.
+
+    Returns:
+        Shape (batch * num_heads, n, num_hiddens / num_heads); the heads of one sequence lie next to each
+        other.
+
+    Raises:
+        ValueError: `X` is not three-dimensional, or the heads do not divide its width.
+
+    Example:
+        >>> X = torch.arange(8.0).reshape(1, 2, 4)
+        >>> transpose_qkv(X, num_heads=2)
+        tensor([[[0., 1.],
+                 [4., 5.]],
+        <BLANKLINE>
+                [[2., 3.],
+                 [6., 7.]]])
+    """
+    if X.dim() != 3:
+        raise ValueError(
+            f"X: got shape {_shape(X)}; heads are cut from shape (batch, n, num_hiddens). "
+            "Add the missing axis with X.unsqueeze(0)"
+        )
+    _check_heads(X.shape[-1], num_heads)
+    return _split_heads(X, num_heads).flatten(0, 1)
+
+
+def transpose_output(X: Tensor, num_heads: int) -> Tensor:
+    """Undo `transpose_qkv`: lay the heads side by side again.
+
+    Args:
+        X: shape (batch * num_heads, n, num_hiddens / num_heads).
+        num_heads: number of heads.
+
+    Returns:
+        Shape (batch, n, num_hiddens).
+
+    Raises:
+        ValueError: `X` is not three-dimensional, or its first axis is not a multiple of `num_heads`.
+
+    Example:
+        >>> X = torch.arange(8.0).reshape(1, 2, 4)
+        >>> torch.equal(transpose_output(transpose_qkv(X, num_heads=2), num_heads=2), X)
+        True
+    """
+    if X.dim() != 3 or num_heads < 1 or X.shape[0] % num_heads:
+        raise ValueError(
+            f"X: got shape {_shape(X)} for {num_heads} heads; heads are joined from shape (batch * "
+            f"num_heads, n, "
+            "head width). Give the number of heads that transpose_qkv was given"
+        )
+    return _join_heads(X.unflatten(0, (-1, num_heads)))
+
+
+def _check_heads(num_hiddens: int, num_heads: int) -> None:
+    """Refuse a number of heads that does not divide the width."""
+    if num_heads >= 1 and num_hiddens % num_heads == 0:
+        return
+    divisors = [n for n in range(1, num_hiddens + 1) if num_hiddens % n == 0]
+    nearest = sorted(sorted(divisors, key=lambda n: abs(n - num_heads))[:2])
+    raise ValueError(
+        f"num_heads: got {num_heads} for num_hiddens={num_hiddens}; each head takes an equal share of the "
+        f"width, so "
+        f"the number of heads must divide it. Use {' or '.join(map(str, nearest))} heads, or change "
+        f"num_hiddens"
+        + (f" to {round(num_hiddens / num_heads) * num_heads or num_heads}" if num_heads >= 1 else "")
+    )
+
+
+class MultiHeadAttention(nn.Module):
+    """Several scaled dot-product attentions side by side, each on its own share of the width.
+
+    After a forward `attention.attention_weights` gives the weights, shape (batch * num_heads, queries, keys).
+
+    Args:
+        key_size: width of the keys that come in.
+        query_size: width of the queries that come in.
+        value_size: width of the values that come in.
+        num_hiddens: width of the output, and of queries, keys and values over all heads together.
+        num_heads: number of heads, a divisor of `num_hiddens`.
+        dropout: probability of dropping a weight while training.
+        bias: whether the four projections add a bias.
+
+    Raises:
+        ValueError: `num_heads` does not divide `num_hiddens`.
+
+    Reference:
+        Vaswani et al. (2017), section 3.2.2.
+
+    Example:
+        >>> multi_head = MultiHeadAttention(100, 100, 100, num_hiddens=100, num_heads=5, dropout=0.5)
+        >>> X, Y = torch.ones(2, 4, 100), torch.ones(2, 6, 100)
+        >>> multi_head(X, Y, Y, torch.tensor([3, 2])).shape
+        torch.Size([2, 4, 100])
+        >>> multi_head.attention.attention_weights.shape
+        torch.Size([10, 4, 6])
+        >>> sum(weight.numel() for weight in multi_head.parameters())
+        40000
+    """
+
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        bias: bool = False,
+    ):
+        _check_heads(num_hiddens, num_heads)
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None
+    ) -> Tensor:
+        """Attend with all heads.
+
+        Args:
+            queries: shape (batch, queries, query_size).
+            keys: shape (batch, keys, key_size).
+            values: shape (batch, keys, value_size).
+            valid_lens: how many keys count, the same for all heads, as in `masked_softmax`.
+
+        Returns:
+            Shape (batch, queries, num_hiddens).
+
+        Raises:
+            TypeError: `valid_lens` is not a tensor of integers.
+            ValueError: the shapes do not belong together.
+        """
+        if queries.dim() != 3:
+            raise ValueError(
+                f"queries: got shape {_shape(queries)}; queries have shape (batch, queries, query_size). "
+                "Add the missing axis with queries.unsqueeze(0)"
+            )
+        # As views with an axis for the heads; `transpose_qkv` would have to copy.
+        Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
+        K = _split_heads(self.W_k(keys), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
+        V = _split_heads(self.W_v(values), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
+        output = self.attention(Q, K, V, valid_lens)  # (batch, heads, queries, num_hiddens / heads)
+        return self.W_o(_join_heads(output))  # (batch, queries, num_hiddens)
