@@ -1,0 +1,222 @@
+"""Exercises of the course: questions that answer back.
+
+The content is data (``assets/exercises``, compiled from ``chapters/exercises``); this file shows an exercise in the
+reader's language and keeps the answers in ``d2lmini-progress.json`` in the working directory.
+"""
+
+import base64
+import difflib
+import html
+import json
+import os
+import tempfile
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from d2lmini.language import current_language
+
+PROGRESS_FILE = "d2lmini-progress.json"
+_ASSETS = files("d2lmini") / "assets"
+
+
+def exercise(name: str) -> Any:
+    """Show an exercise of the course.
+
+    Args:
+        name: ``"<chapter>/<slug>"``, e.g. ``"self-attention/why-scale"``.
+
+    Returns:
+        A widget; as the last expression of a cell it shows itself. Its `answer` is kept between sessions.
+
+    Raises:
+        ValueError: there is no such exercise; the nearest names are told.
+
+    Example:
+        >>> exercise("self-attention/why-scale")
+        <exercise self-attention/why-scale>
+    """
+    from d2lmini import widgets
+
+    content = exercise_content(name, current_language())
+    state = _map(content, lambda part: {key: value for key, value in part.items() if key != "x"})
+    made = widgets.make("exercise", name, state, _readable(content), answers().get(name))
+    made.observe(lambda change: keep_answer(name, change["new"]), names="answer")
+    return made
+
+
+def exercise_names() -> list[str]:
+    """Return the names of all exercises.
+
+    Example:
+        >>> "self-attention/why-scale" in exercise_names()
+        True
+    """
+    chapters = [folder for folder in (_ASSETS / "exercises").iterdir() if folder.is_dir()]
+    return sorted(
+        f"{folder.name}/{file.name[:-5]}"
+        for folder in chapters
+        for file in folder.iterdir()
+        if file.name.endswith(".json")
+    )
+
+
+def exercise_content(name: str, language: str) -> dict[str, Any]:
+    """Return an exercise in one language with the words on its buttons.
+
+    Texts are lists of strings and of parts: ``m`` a formula as MathML with its TeX ``x``, ``c`` code, ``b`` and ``i``
+    emphasis, ``p`` a new paragraph.
+
+    Raises:
+        ValueError: there is no such exercise; the nearest names are told.
+    """
+    if name not in exercise_names():
+        near = difflib.get_close_matches(name, exercise_names(), n=3, cutoff=0.3)
+        hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
+        raise ValueError(f"name: there is no exercise {name!r}{hint}")
+    content = json.loads((_ASSETS / "exercises" / f"{name}.json").read_text(encoding="utf-8"))[language]
+    content["strings"] = {
+        key: words[language]
+        for key, words in _strings().items()
+        if content["kind"] in words.get("for", [content["kind"]])
+    }
+    return content
+
+
+@cache
+def _strings() -> dict[str, dict[str, Any]]:
+    return json.loads((_ASSETS / "widgets" / "exercise-strings.json").read_text(encoding="utf-8"))
+
+
+def _map(value: Any, change: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _map(inner, change) for key, inner in change(value).items()}
+    return [_map(inner, change) for inner in value] if isinstance(value, list) else value
+
+
+# ------------------------------------------------------------------- the stored form: readable, and the same every time
+
+
+def _html(text: Any, places: dict[str, str]) -> str:
+    """A compiled text as HTML; formulas as $...$, which notebook viewers set themselves."""
+    marks = {"c": "code", "b": "strong", "i": "em"}
+    done = []
+    for part in [text] if isinstance(text, str) else text:
+        if isinstance(part, str):
+            piece = html.escape(part, quote=False)
+        elif "m" in part:
+            piece = html.escape(f"$${part['x']}$$" if part.get("d") else f"${part['x']}$", quote=False)
+        elif "p" in part:
+            piece = "</div><div>"
+        else:
+            ((key, words),) = part.items()
+            piece = f"<{marks[key]}>{html.escape(words, quote=False)}</{marks[key]}>"
+        for name, number in places.items():
+            piece = piece.replace("{{" + name + "}}", number)
+        done.append(piece)
+    return "".join(done)
+
+
+def _readable(content: dict[str, Any]) -> str:
+    strings = content["strings"]
+    places = content.get("variants", [{}])[0].get("text", {})
+
+    def listed(texts: Any, tag: str = "ul") -> str:
+        return f"<{tag}>" + "".join(f"<li>{_html(text, places)}</li>" for text in texts) + f"</{tag}>"
+
+    parts = [f"<div><strong>{html.escape(strings['kind_' + content['kind']])}</strong></div>"]
+    parts.append(f"<div>{_html(content['question'], places)}</div>")
+    if "options" in content:
+        parts.append(listed(option["text"] for option in content["options"]))
+    if "items" in content:
+        parts.append(listed(content["items"][index]["text"] for index in content["shuffled"]))
+    if "lines" in content:
+        code = "\n".join(
+            f"{number:2}  {line['code']}" for number, line in enumerate(content["lines"], start=1)
+        )
+        parts.append(f"<pre>{html.escape(code, quote=False)}</pre>")
+    if "values" in content:
+        parts.append("<pre>" + "\n".join("  ".join(row) for row in content["values"]) + "</pre>")
+    if "areas" in content:
+        parts.append(listed(area["text"] for area in content["areas"]))
+    if "starter" in content:
+        parts.append(f"<pre>{html.escape(content['starter'], quote=False)}</pre>")
+        parts.append(
+            f"<div>{_html(strings['check_with'], {})} <code>{html.escape(content['call'])}</code></div>"
+        )
+    else:
+        parts.append(f"<div><em>{html.escape(strings['run_cell'])}</em></div>")
+    return "".join(parts)
+
+
+# ----------------------------------------------------------------------------------------------------- what was answered
+
+
+def answers() -> dict[str, dict[str, Any]]:
+    """Return the kept answers by exercise. A file that cannot be read is set aside, never overwritten."""
+    path = Path(PROGRESS_FILE)
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))["answers"]
+        if not all(isinstance(answer, dict) for answer in kept.values()):
+            raise TypeError("answers must be objects")
+        return kept
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        print(f"{PROGRESS_FILE} cannot be read ({error.strerror}); answers are not kept.")
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        aside = path.with_suffix(".broken.json")
+        with suppress(OSError):
+            path.replace(aside)
+            print(f"{PROGRESS_FILE} was damaged; it is now {aside.name} and a new one is begun.")
+        return {}
+
+
+def keep_answer(name: str, answer: dict[str, Any]) -> None:
+    """Keep an answer in the progress file: written beside it and moved into place, so that it is never half written."""
+    kept = answers()
+    kept[name] = answer
+    folder = Path(PROGRESS_FILE).resolve().parent
+    with suppress(OSError):  # a folder that cannot be written: answers then last as long as the kernel
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".d2lmini-", suffix=".json")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump({"answers": kept}, file, ensure_ascii=False, indent=1)
+            os.replace(temporary, PROGRESS_FILE)
+        except OSError:
+            os.unlink(temporary)
+            raise
+
+
+def progress() -> None:
+    """Print how many exercises of each chapter are done, and a code that the website's progress page reads.
+
+    The code holds the answers themselves; nothing is sent anywhere.
+
+    Example:
+        >>> progress()  # doctest: +SKIP
+        self-attention: 5 of 12
+    """
+    kept = answers()
+    chapters: dict[str, list[bool]] = {}
+    for name in exercise_names():
+        chapters.setdefault(name.split("/")[0], []).append(bool(kept.get(name, {}).get("done")))
+    of = {"en": "of", "vi": "trên", "zh": "/"}[current_language()]
+    for chapter, done in chapters.items():
+        print(f"{chapter}: {sum(done)} {of} {len(done)}")
+    if kept:
+        print(progress_code(kept))
+
+
+def progress_code(kept: dict[str, dict[str, Any]]) -> str:
+    """Return answers as one line of text: ``d2l1.`` and the JSON of ``{id: answer}`` in URL-safe base64.
+
+    Example:
+        >>> progress_code({})
+        'd2l1.e30'
+    """
+    data = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
+    return "d2l1." + base64.urlsafe_b64encode(data).decode().rstrip("=")
