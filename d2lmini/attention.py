@@ -99,7 +99,7 @@ def _softmax_where(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def _mask_from_lengths(valid_lens: Tensor, shape: tuple[int, ...], device: torch.device) -> Tensor:
-    """Turn valid lengths into a mask for scores of `shape`, (batch, [heads,] queries, keys); it broadcasts."""
+    """Turn valid lengths into a mask that broadcasts to `shape`, (batch, [heads,] queries, keys)."""
     _check_lengths("valid_lens", valid_lens, shape[0], shape[-2], device)
     lengths = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens  # (batch or 1, 1 or queries)
     if len(shape) == 4:
@@ -167,8 +167,7 @@ def attention(
         TypeError: `mask` is not boolean.
         ValueError: queries, keys and values do not fit together.
 
-    Reference:
-        Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2.1.
 
     Example:
         >>> Q, K, V = torch.zeros(1, 2), torch.ones(3, 2), torch.tensor([[1.0], [2.0], [6.0]])
@@ -225,8 +224,8 @@ class AdditiveAttention(nn.Module):
         num_hiddens: width in which query and key are added.
         dropout: probability of dropping a weight while training.
 
-    Reference:
-        Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate.
+    Source: Bahdanau, Cho & Bengio, Neural Machine Translation by Jointly Learning to Align and Translate,
+    2015.
 
     Example:
         >>> additive = AdditiveAttention(key_size=2, query_size=20, num_hiddens=8, dropout=0.1)
@@ -285,8 +284,7 @@ class DotProductAttention(nn.Module):
     Args:
         dropout: probability of dropping a weight while training.
 
-    Reference:
-        Vaswani et al. (2017), section 3.2.1; Dao et al. (2022), FlashAttention.
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2.1; Dao et al., FlashAttention, 2022.
 
     Example:
         >>> dot = DotProductAttention(dropout=0.5).eval()
@@ -340,11 +338,9 @@ class DotProductAttention(nn.Module):
             return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout_p)
         shape = (*queries.shape[:-1], keys.shape[-2])
         mask = _mask_from_lengths(valid_lens, shape, queries.device)  # (batch or 1, 1, 1 or queries, keys)
-        # Not every kernel of every version is sound for a query without keys (0/0), so such a query may see
-        # all keys here, and its output is replaced by zeros, which stops its gradients too.
-        nothing = mask.any(dim=-1, keepdim=True).logical_not()  # (batch or 1, 1, 1 or queries, 1)
-        output = F.scaled_dot_product_attention(queries, keys, values, mask | nothing, dropout_p)
-        return output.masked_fill(nothing, 0)
+        if queries.is_cpu:  # its kernels already give zeros to a query that may attend to nothing
+            return F.scaled_dot_product_attention(queries, keys, values, mask, dropout_p)
+        return _zeros_for_nothing(queries, keys, values, mask, dropout_p)
 
     @property
     def attention_weights(self) -> Tensor:
@@ -367,6 +363,16 @@ class DotProductAttention(nn.Module):
             scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
             weights = masked_softmax(scores, valid_lens)  # (batch, [heads,] queries, keys)
         return weights.flatten(0, 1) if weights.dim() == 4 else weights
+
+
+def _zeros_for_nothing(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, dropout_p: float
+) -> Tensor:
+    """Give zeros to a query that may attend to nothing, whatever the fused kernel makes of it (0/0)."""
+    # Such a query is shown all keys, and its output replaced by zeros, which stops its gradients too.
+    nothing = mask.any(dim=-1, keepdim=True).logical_not()  # (batch or 1, 1, 1 or queries, 1)
+    output = F.scaled_dot_product_attention(queries, keys, values, mask | nothing, dropout_p)
+    return output.masked_fill(nothing, 0)
 
 
 def _split_heads(X: Tensor, num_heads: int) -> Tensor:
@@ -473,8 +479,7 @@ class MultiHeadAttention(nn.Module):
     Raises:
         ValueError: `num_heads` does not divide `num_hiddens`.
 
-    Reference:
-        Vaswani et al. (2017), section 3.2.2.
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
 
     Example:
         >>> multi_head = MultiHeadAttention(100, 100, 100, num_hiddens=100, num_heads=5, dropout=0.5)

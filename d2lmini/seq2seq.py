@@ -1,0 +1,193 @@
+"""Recurrent sequence-to-sequence models: what the Transformer is compared with.
+
+Read from top to bottom: an encoder, a decoder that gets the whole source squeezed into one vector, and a
+decoder that looks at all of the source at each step, which is where attention came from.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from d2lmini.attention import AdditiveAttention
+from d2lmini.transformer import AttentionDecoder, Decoder, Encoder
+
+
+class Seq2SeqEncoder(Encoder):
+    """Token embedding and a GRU.
+
+    Args:
+        vocab_size: number of source tokens.
+        embed_size: width of an embedding.
+        num_hiddens: width of the hidden state.
+        num_layers: number of GRU layers.
+        dropout: probability of dropping a feature between layers while training.
+
+    Source: Cho et al., Learning Phrase Representations using RNN Encoder–Decoder, 2014.
+
+    Example:
+        >>> encoder = Seq2SeqEncoder(vocab_size=10, embed_size=8, num_hiddens=16, num_layers=2)
+        >>> output, state = encoder(torch.zeros(4, 7, dtype=torch.long))
+        >>> output.shape, state.shape
+        (torch.Size([7, 4, 16]), torch.Size([2, 4, 16]))
+    """
+
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size, num_hiddens, num_layers, dropout=dropout)
+
+    def forward(self, X: Tensor, *args: Any) -> tuple[Tensor, Tensor]:
+        """Encode tokens.
+
+        Args:
+            X: tokens, shape (batch, steps).
+            args: valid lengths, not used: the GRU reads the padding too.
+
+        Returns:
+            The last layer's hidden state of every step, shape (steps, batch, num_hiddens), and the last
+            step's hidden state of every layer, shape (num_layers, batch, num_hiddens).
+        """
+        X = self.embedding(X).transpose(0, 1)  # (steps, batch, embed_size): a GRU takes time first
+        return self.rnn(X)
+
+
+class Seq2SeqDecoder(Decoder):
+    """A GRU that gets the last hidden state of the encoder at every step.
+
+    Args:
+        vocab_size: number of target tokens.
+        embed_size: width of an embedding.
+        num_hiddens: width of the hidden state, the same as in the encoder.
+        num_layers: number of GRU layers, the same as in the encoder.
+        dropout: probability of dropping a feature between layers while training.
+
+    Source: Cho et al., Learning Phrase Representations using RNN Encoder–Decoder, 2014.
+
+    Example:
+        >>> X = torch.zeros(4, 7, dtype=torch.long)
+        >>> encoder, decoder = Seq2SeqEncoder(10, 8, 16, 2), Seq2SeqDecoder(10, 8, 16, 2)
+        >>> output, state = decoder(X, decoder.init_state(encoder(X)))
+        >>> output.shape
+        torch.Size([4, 7, 10])
+    """
+
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs: tuple[Tensor, Tensor], *args: Any) -> tuple[Tensor, Tensor]:
+        """Make the state before the first token.
+
+        Args:
+            enc_outputs: what `Seq2SeqEncoder` returned.
+            args: valid lengths, not used.
+
+        Returns:
+            The context, shape (batch, num_hiddens), which stays the same for all steps, and the hidden state,
+            shape (num_layers, batch, num_hiddens).
+        """
+        hidden_state = enc_outputs[1]
+        return hidden_state[-1], hidden_state
+
+    def forward(self, X: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Decode the next tokens.
+
+        Args:
+            X: tokens, shape (batch, steps).
+            state: what `init_state` or the forward before returned.
+
+        Returns:
+            Scores of shape (batch, steps, vocab_size), and the state after them.
+        """
+        context, hidden_state = state
+        X = self.embedding(X).transpose(0, 1)  # (steps, batch, embed_size)
+        X = torch.cat(
+            (X, context.expand(X.shape[0], -1, -1)), dim=-1
+        )  # (steps, batch, embed_size + num_hiddens)
+        output, hidden_state = self.rnn(X, hidden_state)  # (steps, batch, num_hiddens)
+        return self.dense(output).transpose(0, 1), (context, hidden_state)
+
+
+class Seq2SeqAttentionDecoder(AttentionDecoder):
+    """A GRU that asks, at every step, which source tokens matter now (Bahdanau attention).
+
+    Args:
+        vocab_size: number of target tokens.
+        embed_size: width of an embedding.
+        num_hiddens: width of the hidden state, the same as in the encoder.
+        num_layers: number of GRU layers, the same as in the encoder.
+        dropout: probability of dropping an attention weight, or a feature between layers, while training.
+
+    Source: Bahdanau, Cho & Bengio, Neural Machine Translation by Jointly Learning to Align and Translate,
+    2015.
+
+    Example:
+        >>> X = torch.zeros(4, 7, dtype=torch.long)
+        >>> encoder, decoder = Seq2SeqEncoder(10, 8, 16, 2), Seq2SeqAttentionDecoder(10, 8, 16, 2)
+        >>> output, state = decoder(X, decoder.init_state(encoder(X), torch.tensor([7, 5, 3, 1])))
+        >>> output.shape, len(decoder.attention_weights), decoder.attention_weights[0].shape
+        (torch.Size([4, 7, 10]), 7, torch.Size([4, 1, 7]))
+    """
+
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self._attention_weights: list[Tensor] = []
+
+    def init_state(
+        self, enc_outputs: tuple[Tensor, Tensor], enc_valid_lens: Tensor | None, *args: Any
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Make the state before the first token.
+
+        Args:
+            enc_outputs: what `Seq2SeqEncoder` returned.
+            enc_valid_lens: how many source tokens count, shape (batch,); None: all.
+            args: not used.
+
+        Returns:
+            The hidden states of all source steps, shape (batch, source steps, num_hiddens), the hidden state
+            of the decoder, shape (num_layers, batch, num_hiddens), and enc_valid_lens.
+        """
+        outputs, hidden_state = enc_outputs
+        return outputs.transpose(0, 1), hidden_state, enc_valid_lens
+
+    def forward(self, X: Tensor, state: Any) -> tuple[Tensor, list[Any]]:
+        """Decode the next tokens, one after the other: the question depends on the hidden state before.
+
+        Args:
+            X: tokens, shape (batch, steps), at least one step.
+            state: what `init_state` or the forward before returned.
+
+        Returns:
+            Scores of shape (batch, steps, vocab_size), and the state after them.
+        """
+        enc_outputs, hidden_state, enc_valid_lens = state
+        outputs, self._attention_weights = [], []
+        for x in self.embedding(X).transpose(0, 1):  # (batch, embed_size)
+            query = hidden_state[-1].unsqueeze(1)  # (batch, 1, num_hiddens)
+            context = self.attention(
+                query, enc_outputs, enc_outputs, enc_valid_lens
+            )  # (batch, 1, num_hiddens)
+            self._attention_weights.append(self.attention.attention_weights)
+            step = torch.cat((context, x.unsqueeze(1)), dim=-1)  # (batch, 1, num_hiddens + embed_size)
+            output, hidden_state = self.rnn(step.transpose(0, 1), hidden_state)  # (1, batch, num_hiddens)
+            outputs.append(output)
+        scores = self.dense(torch.cat(outputs))  # (steps, batch, vocab_size)
+        return scores.transpose(0, 1), [enc_outputs, hidden_state, enc_valid_lens]
+
+    @property
+    def attention_weights(self) -> list[Tensor]:
+        """Weights of the last forward, without a graph: for each step (batch, 1, source steps)."""
+        return self._attention_weights

@@ -1,0 +1,603 @@
+"""The Transformer: encoder and decoder blocks around multi-head attention.
+
+Read from top to bottom: the two parts every block shares, the frame that encoder and decoder are hung in,
+then the encoder and the decoder. Layer norm comes after each residual sum, as in the paper.
+
+Source: Vaswani et al., Attention Is All You Need, 2017.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from d2lmini.attention import MultiHeadAttention
+from d2lmini.positional import PositionalEncoding
+
+# --- Parts of a block ---------------------------------------------------------------------------------------
+
+
+class PositionWiseFFN(nn.Module):
+    """Two dense layers with a ReLU between them, the same for every position.
+
+    Args:
+        ffn_num_input: width of what comes in.
+        ffn_num_hiddens: width between the layers.
+        ffn_num_outputs: width of what goes out.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.3.
+
+    Example:
+        >>> ffn = PositionWiseFFN(4, 4, 8)
+        >>> Y = ffn(torch.ones(2, 3, 4))
+        >>> Y.shape, torch.allclose(Y[0, 0], Y[1, 2])  # equal positions come out equal
+        (torch.Size([2, 3, 8]), True)
+    """
+
+    def __init__(self, ffn_num_input: int, ffn_num_hiddens: int, ffn_num_outputs: int):
+        super().__init__()
+        self.dense1 = nn.Linear(ffn_num_input, ffn_num_hiddens)
+        self.relu = nn.ReLU()
+        self.dense2 = nn.Linear(ffn_num_hiddens, ffn_num_outputs)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """Map each position on its own: (..., ffn_num_input) -> (..., ffn_num_outputs)."""
+        return self.dense2(self.relu(self.dense1(X)))
+
+
+class AddNorm(nn.Module):
+    """Residual connection, then layer norm: LayerNorm(X + dropout(Y)).
+
+    Args:
+        normalized_shape: the last axes, over which layer norm takes mean and variance.
+        dropout: probability of dropping a feature of Y while training.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.1; Ba, Kiros & Hinton, Layer
+    Normalization, 2016.
+
+    Example:
+        >>> add_norm = AddNorm([3, 4], dropout=0.5)
+        >>> add_norm(torch.ones(2, 3, 4), torch.ones(2, 3, 4)).shape
+        torch.Size([2, 3, 4])
+    """
+
+    def __init__(self, normalized_shape: int | Sequence[int], dropout: float):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.ln = nn.LayerNorm(
+            normalized_shape if isinstance(normalized_shape, int) else list(normalized_shape)
+        )
+
+    def forward(self, X: Tensor, Y: Tensor) -> Tensor:
+        """Add what a layer made of X to X and normalize.
+
+        Args:
+            X: what went into the layer, shape (batch, n, num_hiddens).
+            Y: what came out of it, the same shape.
+
+        Returns:
+            The same shape.
+
+        Raises:
+            ValueError: the shapes of X and Y differ.
+        """
+        if X.shape != Y.shape:  # a broadcast sum would hide the mistake
+            raise ValueError(
+                f"Y: got shape {tuple(Y.shape)} for X of shape {tuple(X.shape)}; a residual sum needs equal "
+                "shapes. Make the layer between them keep the shape of X"
+            )
+        return self.ln(self.dropout(Y) + X)
+
+
+# --- The frame ----------------------------------------------------------------------------------------------
+
+
+class Encoder(nn.Module):
+    """Base class: turns a source sequence into what a decoder reads.
+
+    Example:
+        >>> class Lengths(Encoder):
+        ...     def forward(self, X, *args):
+        ...         return X.shape[1]
+        >>> Lengths()(torch.zeros(2, 7))
+        7
+    """
+
+    def forward(self, X: Tensor, *args: Any) -> Any:
+        """Encode X, (batch, source steps); `args` holds its valid lengths.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define forward(X, *args)")
+
+
+class Decoder(nn.Module):
+    """Base class: writes a target sequence, from a state that begins with what the encoder read.
+
+    Example:
+        >>> Decoder().init_state(None)
+        Traceback (most recent call last):
+        NotImplementedError: Decoder does not define init_state(enc_outputs, *args)
+    """
+
+    def init_state(self, enc_outputs: Any, *args: Any) -> Any:
+        """Make the first state from the output of the encoder.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define init_state(enc_outputs, *args)")
+
+    def forward(self, X: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Decode X, (batch, target steps), and return the output with the state after it.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define forward(X, state)")
+
+
+class AttentionDecoder(Decoder):
+    """Base class of decoders whose attention can be looked at.
+
+    Example:
+        >>> AttentionDecoder().attention_weights
+        Traceback (most recent call last):
+        NotImplementedError: AttentionDecoder does not define attention_weights
+    """
+
+    @property
+    def attention_weights(self) -> Any:
+        """Weights of the last forward.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define attention_weights")
+
+
+class EncoderDecoder(nn.Module):
+    """An encoder and a decoder, trained together.
+
+    Args:
+        encoder: reads the source.
+        decoder: writes the target.
+
+    Source: Sutskever, Vinyals & Le, Sequence to Sequence Learning with Neural Networks, 2014.
+
+    Example:
+        >>> widths = {"key_size": 8, "query_size": 8, "value_size": 8, "num_hiddens": 8, "norm_shape": [8]}
+        >>> sizes = {"ffn_num_input": 8, "ffn_num_hiddens": 16, "num_heads": 2, "num_layers": 1, "dropout": 0}
+        >>> encoder = TransformerEncoder(20, **widths, **sizes)
+        >>> net = EncoderDecoder(encoder, TransformerDecoder(30, **widths, **sizes))
+        >>> source, target = torch.ones(2, 7, dtype=torch.long), torch.ones(2, 5, dtype=torch.long)
+        >>> output, state = net(source, target, torch.tensor([7, 3]))
+        >>> output.shape
+        torch.Size([2, 5, 30])
+    """
+
+    def __init__(self, encoder: Encoder, decoder: Decoder):
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def forward(self, enc_X: Tensor, dec_X: Tensor, *args: Any) -> tuple[Tensor, Any]:
+        """Encode enc_X, decode dec_X.
+
+        Args:
+            enc_X: source tokens, shape (batch, source steps).
+            dec_X: target tokens, shape (batch, target steps).
+            args: the valid lengths of the sources, shape (batch,).
+
+        Returns:
+            What the decoder returns: scores of shape (batch, target steps, vocabulary), and its state.
+        """
+        enc_outputs = self.encoder(enc_X, *args)
+        return self.decoder(dec_X, self.decoder.init_state(enc_outputs, *args))
+
+
+# --- The encoder --------------------------------------------------------------------------------------------
+
+
+def _check_widths(num_hiddens: int, norm_shape: int | Sequence[int], **widths: int) -> None:
+    """Refuse widths with which a block could not add what it makes of X to X."""
+    widths["norm_shape"] = norm_shape if isinstance(norm_shape, int) else norm_shape[-1]
+    for name, width in widths.items():
+        if width != num_hiddens:
+            raise ValueError(
+                f"{name}: got width {width} for num_hiddens={num_hiddens}; a residual sum keeps the width. "
+                f"Set {name} to {num_hiddens}, or num_hiddens to {width}"
+            )
+
+
+def _weights(attention: Any) -> Tensor:
+    return attention.attention.attention_weights  # a MultiHeadAttention, which keeps them one module deeper
+
+
+def _check_layers(num_layers: int) -> None:
+    if num_layers < 1:
+        raise ValueError(f"num_layers: got {num_layers}; there is at least one block. Set num_layers to 1")
+
+
+class EncoderBlock(nn.Module):
+    """One block of the encoder: self-attention, then a feed-forward network, each with add & norm.
+
+    Args:
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
+        `ffn_num_input`. query_size: see `key_size`.
+        value_size: see `key_size`.
+        num_hiddens: width of the block.
+        norm_shape: the last axes, over which layer norm takes mean and variance.
+        ffn_num_input: see `key_size`.
+        ffn_num_hiddens: width inside the feed-forward network.
+        num_heads: number of heads, a divisor of `num_hiddens`.
+        dropout: probability of dropping attention weights and features while training.
+        use_bias: whether the projections of the attention add a bias.
+
+    Raises:
+        ValueError: widths differ, or `num_heads` does not divide `num_hiddens`.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.1.
+
+    Example:
+        >>> block = EncoderBlock(24, 24, 24, 24, [100, 24], 24, 48, num_heads=8, dropout=0.5)
+        >>> block(torch.ones(2, 100, 24), torch.tensor([3, 2])).shape
+        torch.Size([2, 100, 24])
+    """
+
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | Sequence[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        use_bias: bool = False,
+    ):
+        _check_widths(
+            num_hiddens,
+            norm_shape,
+            key_size=key_size,
+            query_size=query_size,
+            value_size=value_size,
+            ffn_num_input=ffn_num_input,
+        )
+        super().__init__()
+        self.attention = MultiHeadAttention(
+            key_size, query_size, value_size, num_hiddens, num_heads, dropout, use_bias
+        )
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X: Tensor, valid_lens: Tensor | None) -> Tensor:
+        """Encode once more.
+
+        Args:
+            X: shape (batch, n, num_hiddens).
+            valid_lens: how many tokens count, as in `masked_softmax`.
+
+        Returns:
+            Shape (batch, n, num_hiddens).
+        """
+        Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))  # (batch, n, num_hiddens), as is every step
+        return self.addnorm2(Y, self.ffn(Y))
+
+
+class TransformerEncoder(Encoder):
+    """Token embedding, positional encoding and a stack of encoder blocks.
+
+    Args:
+        vocab_size: number of source tokens.
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
+        `ffn_num_input`. query_size: see `key_size`.
+        value_size: see `key_size`.
+        num_hiddens: width of the encoder.
+        norm_shape: the last axes, over which layer norm takes mean and variance.
+        ffn_num_input: see `key_size`.
+        ffn_num_hiddens: width inside the feed-forward networks.
+        num_heads: number of heads, a divisor of `num_hiddens`.
+        num_layers: number of blocks.
+        dropout: probability of dropping attention weights and features while training.
+        use_bias: whether the projections of the attention add a bias.
+
+    Raises:
+        ValueError: widths differ, `num_heads` does not divide `num_hiddens`, or there is no layer.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.
+
+    Example:
+        >>> encoder = TransformerEncoder(200, 24, 24, 24, 24, [100, 24], 24, 48, 8, num_layers=2, dropout=0.5)
+        >>> encoder(torch.ones(2, 100, dtype=torch.long), torch.tensor([3, 2])).shape
+        torch.Size([2, 100, 24])
+        >>> [tuple(weights.shape) for weights in encoder.attention_weights]
+        [(16, 100, 100), (16, 100, 100)]
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | Sequence[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+        use_bias: bool = False,
+    ):
+        _check_layers(num_layers)
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(
+                f"block{i}",
+                EncoderBlock(
+                    key_size,
+                    query_size,
+                    value_size,
+                    num_hiddens,
+                    norm_shape,
+                    ffn_num_input,
+                    ffn_num_hiddens,
+                    num_heads,
+                    dropout,
+                    use_bias,
+                ),
+            )
+
+    def forward(self, X: Tensor, valid_lens: Tensor | None, *args: Any) -> Tensor:
+        """Encode tokens.
+
+        Args:
+            X: tokens, shape (batch, n).
+            valid_lens: how many tokens of each sequence count, shape (batch,); None: all.
+            args: not used.
+
+        Returns:
+            Shape (batch, n, num_hiddens).
+        """
+        # Sines and cosines lie between -1 and 1; √d makes the embeddings large enough beside them.
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))  # (batch, n, num_hiddens)
+        for blk in self.blks:
+            X = blk(X, valid_lens)
+        return X
+
+    @property
+    def attention_weights(self) -> list[Tensor]:
+        """Weights of the last forward: for each block (batch * heads, n, n).
+
+        Raises:
+            RuntimeError: there was no forward yet.
+        """
+        return [_weights(blk.attention) for blk in self.blks]
+
+
+# --- The decoder --------------------------------------------------------------------------------------------
+
+
+class DecoderBlock(nn.Module):
+    """Block `i` of the decoder: self-attention, attention to the source, feed-forward, each with add & norm.
+
+    A token sees itself and the tokens before it, in training and in evaluation, whether the tokens come all
+    at once or one by one.
+
+    Args:
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
+        `ffn_num_input`. query_size: see `key_size`.
+        value_size: see `key_size`.
+        num_hiddens: width of the block.
+        norm_shape: the last axes, over which layer norm takes mean and variance.
+        ffn_num_input: see `key_size`.
+        ffn_num_hiddens: width inside the feed-forward network.
+        num_heads: number of heads, a divisor of `num_hiddens`.
+        dropout: probability of dropping attention weights and features while training.
+        i: number of the block, its place in `state[2]`.
+
+    Raises:
+        ValueError: widths differ, or `num_heads` does not divide `num_hiddens`.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.1.
+
+    Example:
+        >>> block = DecoderBlock(24, 24, 24, 24, [100, 24], 24, 48, num_heads=8, dropout=0.5, i=0)
+        >>> source, valid_lens = torch.ones(2, 100, 24), torch.tensor([3, 2])
+        >>> Y, state = block(torch.ones(2, 100, 24), [source, valid_lens, [None]])
+        >>> Y.shape, state[2][0].shape
+        (torch.Size([2, 100, 24]), torch.Size([2, 100, 24]))
+    """
+
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | Sequence[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        i: int,
+    ):
+        _check_widths(
+            num_hiddens,
+            norm_shape,
+            key_size=key_size,
+            query_size=query_size,
+            value_size=value_size,
+            ffn_num_input=ffn_num_input,
+        )
+        super().__init__()
+        self.i = i
+        self.attention1 = MultiHeadAttention(
+            key_size, query_size, value_size, num_hiddens, num_heads, dropout
+        )
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(
+            key_size, query_size, value_size, num_hiddens, num_heads, dropout
+        )
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
+        """Decode the next tokens.
+
+        Args:
+            X: the tokens after those in the cache, shape (batch, n, num_hiddens).
+            state: [output of the encoder, shape (batch, source steps, num_hiddens); its valid lengths or
+            None;
+                a list with the cache of each block, None before the first token]. The cache of this block,
+                `state[2][i]`, is replaced: it holds all tokens so far as they came into the block, shape
+                (batch, past + n, num_hiddens).
+
+        Returns:
+            The tokens as they leave the block, shape (batch, n, num_hiddens), and the state.
+        """
+        enc_outputs, enc_valid_lens, cache = state
+        past = cache[self.i]
+        key_values = X if past is None else torch.cat((past, X), dim=1)  # (batch, past + n, num_hiddens)
+        cache[self.i] = key_values
+        n, seen = X.shape[1], key_values.shape[1]
+        dec_valid_lens = None  # a single query is the last token and sees them all
+        if n > 1:  # query t sees itself and what came before: past + t + 1 keys
+            dec_valid_lens = torch.arange(seen - n + 1, seen + 1, device=X.device)[None]  # (1, n)
+        Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))
+        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state  # X, Y and Z: (batch, n, num_hiddens)
+
+
+class TransformerDecoder(AttentionDecoder):
+    """Token embedding, positional encoding, a stack of decoder blocks and a dense layer over the vocabulary.
+
+    Args:
+        vocab_size: number of target tokens.
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
+        `ffn_num_input`. query_size: see `key_size`.
+        value_size: see `key_size`.
+        num_hiddens: width of the decoder, and of the output of the encoder.
+        norm_shape: the last axes, over which layer norm takes mean and variance.
+        ffn_num_input: see `key_size`.
+        ffn_num_hiddens: width inside the feed-forward networks.
+        num_heads: number of heads, a divisor of `num_hiddens`.
+        num_layers: number of blocks.
+        dropout: probability of dropping attention weights and features while training.
+
+    Raises:
+        ValueError: widths differ, `num_heads` does not divide `num_hiddens`, or there is no layer.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.
+
+    Example:
+        >>> decoder = TransformerDecoder(30, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=1, dropout=0)
+        >>> source, valid_lens = torch.ones(2, 7, 8), torch.tensor([7, 3])
+        >>> target = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> together, _ = decoder(target, decoder.init_state(source, valid_lens))
+        >>> state = decoder.init_state(source, valid_lens)
+        >>> steps = []
+        >>> for token in target.split(1, dim=1):
+        ...     step, state = decoder(token, state)
+        ...     steps.append(step)
+        >>> torch.allclose(together, torch.cat(steps, dim=1), atol=1e-5)
+        True
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | Sequence[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+    ):
+        _check_layers(num_layers)
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.num_layers = num_layers
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(
+                f"block{i}",
+                DecoderBlock(
+                    key_size,
+                    query_size,
+                    value_size,
+                    num_hiddens,
+                    norm_shape,
+                    ffn_num_input,
+                    ffn_num_hiddens,
+                    num_heads,
+                    dropout,
+                    i,
+                ),
+            )
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs: Tensor, enc_valid_lens: Tensor | None, *args: Any) -> list[Any]:
+        """Make the state before the first token.
+
+        Args:
+            enc_outputs: output of the encoder, shape (batch, source steps, num_hiddens).
+            enc_valid_lens: how many source tokens count, shape (batch,); None: all.
+            args: not used.
+
+        Returns:
+            [enc_outputs, enc_valid_lens, the empty caches of all blocks].
+        """
+        return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
+
+    def forward(self, X: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
+        """Decode the next tokens: all at once, or some at a time with the state that came back before.
+
+        Args:
+            X: the tokens after those in the cache, shape (batch, n).
+            state: what `init_state` or the forward before returned. Its caches grow.
+
+        Returns:
+            Scores of shape (batch, n, vocab_size), and the state.
+        """
+        past = state[2][0]
+        offset = 0 if past is None else past.shape[1]  # the position of the first of these tokens
+        # (batch, n) -> (batch, n, num_hiddens); the reason for √d is given in the encoder
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens), offset)
+        for blk in self.blks:
+            X, state = blk(X, state)
+        return self.dense(X), state
+
+    @property
+    def attention_weights(self) -> list[list[Tensor]]:
+        """Weights of the last forward.
+
+        Returns:
+            [for each block its self-attention, (batch * heads, n, past + n);
+            for each block its attention to the source, (batch * heads, n, source steps)].
+
+        Raises:
+            RuntimeError: there was no forward yet.
+        """
+        return [
+            [_weights(blk.attention1) for blk in self.blks],
+            [_weights(blk.attention2) for blk in self.blks],
+        ]
