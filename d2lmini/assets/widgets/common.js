@@ -95,3 +95,38 @@ function dress(el, root, id, css) {
     system.removeEventListener("change", paint);
   };
 }
+
+// ---- for explorers -------------------------------------------------------------------------------------------------
+
+/** Make an SVG element. */
+function s(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== undefined && value !== null) node.setAttribute(name, value);
+  }
+  node.append(...children.flat());
+  return node;
+}
+
+/** The view that a shared link asks for: `?attention=…`, JSON over the defaults. Only keys that the explorer knows, and
+ * only values of the same type, are taken: a link is input from a stranger. Outside the website there is no such link. */
+function sharedView(el, name, defaults) {
+  if (!el.closest(".d2l-widget")) return { ...defaults };
+  let asked = {};
+  try {
+    asked = JSON.parse(new URLSearchParams(location.search).get(name) || "{}") || {};
+  } catch {
+    // a broken link shows the beginning
+  }
+  const same = (key) => typeof asked[key] === typeof defaults[key];
+  return Object.fromEntries(Object.keys(defaults).map((key) => [key, same(key) ? asked[key] : defaults[key]]));
+}
+
+/** Put the view into the address, so that it can be shared; the section stays in the hash. */
+function shareView(el, name, view) {
+  if (!el.closest(".d2l-widget")) return;
+  const address = new URL(location.href);
+  address.searchParams.set(name, JSON.stringify(view));
+  history.replaceState(history.state, "", address);
+}
