@@ -1,4 +1,4 @@
-"""Exercises: chapters/exercises/<chapter>/<slug>.yaml -> checked, formulas as MathML -> d2lmini/assets/exercises.
+"""Exercises: chapters/exercises/<chapter>/<slug>.yaml, checked, formulas as MathML, to assets/exercises.
 
     python -m book.exercises          compile all; every mistake is told with file and line
     python -m book.exercises --check  compile nothing, fail where a compiled file is not current
@@ -96,7 +96,7 @@ def read(path: Path) -> Source:
     return source
 
 
-# ---------------------------------------------------------------------------------------------- texts and formulas
+# --------------------------------------------------------------------------------------- texts and formulas
 
 _PIECE = re.compile(
     r"\$\$(?P<display>[^$]+)\$\$|\$(?P<math>[^$]+)\$|`(?P<code>[^`]+)`|\*\*(?P<b>[^*]+)\*\*|\*(?P<i>[^*\s][^*]*)\*"
@@ -148,10 +148,10 @@ def mathml(tex: str, display: bool = False) -> str:
 def segments(text: str, lang: str) -> list[Any]:
     """A text of a YAML file as the list that `rich` (widgets/common.js) shows."""
     parts: list[Any] = []
-    for paragraph in re.split(r"\n\s*\n", text.strip()):
+    for block in re.split(r"\n\s*\n", text.strip()):
         if parts:
             parts.append({"p": 1})
-        paragraph = re.sub(r"\s*\n\s*", " ", paragraph)
+        paragraph = re.sub(r"\s*\n\s*", " ", block)
         end = 0
         for match in [*_PIECE.finditer(paragraph), None]:
             plain = paragraph[end : match.start() if match else len(paragraph)]
@@ -188,7 +188,7 @@ def _wrong_terms() -> list[tuple[str, str, str]]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------ expressions
+# ---------------------------------------------------------------------------------------------- expressions
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -219,7 +219,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 def evaluate(expression: str | float, names: dict[str, float]) -> Any:
     """Arithmetic with names and a few functions, nothing else of Python."""
 
-    def value(node: ast.AST) -> Any:
+    def value(node: ast.AST) -> Any:  # noqa: PLR0911  one case, one return
         match node:
             case ast.Expression():
                 return value(node.body)
@@ -257,7 +257,7 @@ def shown(value: float, form: str | None = None) -> str:
     return text.replace("-", "−")
 
 
-# --------------------------------------------------------------------------------------------------------- compiling
+# ------------------------------------------------------------------------------------------------ compiling
 
 
 class Compiler:
@@ -301,7 +301,7 @@ class Compiler:
         return len(value)
 
     def text(self, *where: str | int) -> dict[str, list[Any]]:
-        """A text in the three languages; one string will do where it says the same in all (a formula, a shape)."""
+        """A text in three languages; one string will do where it has no words (a formula, a shape)."""
         value = self.get(*where)
         empty: dict[str, list[Any]] = {lang: [] for lang in LANGUAGES}
         if isinstance(value, str | int | float):
@@ -393,7 +393,7 @@ class Compiler:
         return result
 
     def variants(self) -> list[dict[str, Any]]:
-        """The first variant takes the first value of each parameter, the others are drawn: same file, same numbers."""
+        """The first variant takes the first value of each parameter; the file's name draws the others."""
         parameters = self.get("parameters") or {}
         draw = random.Random(self.source.path.stem)
         tolerance = self.get("tolerance")
@@ -410,7 +410,7 @@ class Compiler:
             clear = all(abs(value - answer) > 2 * tolerance for value in wrong)
             if attempt == 0 and not (fits and clear):
                 raise Mistake(
-                    "the first variant breaks `where`, or a known-wrong answer of it is (nearly) right"
+                    "the first variant breaks `where`, or one of its wrong answers is (nearly) right"
                 )
             text = {}
             for name, form in self.places:
@@ -584,9 +584,7 @@ def compile_file(path: Path) -> tuple[str, list[str]]:
         return "", source.mistakes
     name = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     if not name.fullmatch(path.stem) or path.suffix != ".yaml":
-        source.blame(
-            (), f"the file name {path.name!r} must be words-with-hyphens.yaml: it is the exercise's id"
-        )
+        source.blame((), f"the file name {path.name!r} is the exercise's id: make it words-with-hyphens.yaml")
     result = Compiler(source).whole()
     states = {
         lang: {"id": f"{path.parent.name}/{path.stem}", "lang": lang, **_in_language(result, lang)}
@@ -600,6 +598,7 @@ def main(arguments: list[str]) -> int:
     """Compile (or compare, with --check) every exercise; 1 when something is wrong."""
     checking = "--check" in arguments
     failures: list[str] = []
+    stale: list[str] = []
     wanted: set[Path] = set()
     seen: dict[str, Path] = {}
     for path in sorted(SOURCES.glob("*/*.y*ml")):
@@ -614,22 +613,20 @@ def main(arguments: list[str]) -> int:
         if mistakes or (target.exists() and target.read_text(encoding="utf-8") == text):
             continue
         if checking:
-            failures.append(
-                f"{target.relative_to(ROOT).as_posix()}: not current; run python -m book.exercises"
-            )
+            stale.append(f"{target.relative_to(ROOT).as_posix()}: not current")
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8", newline="\n")
     for path in sorted(set(COMPILED.glob("*/*.json")) - wanted):
         if checking:
-            failures.append(
-                f"{path.relative_to(ROOT).as_posix()}: its YAML file is gone; run python -m book.exercises"
-            )
+            stale.append(f"{path.relative_to(ROOT).as_posix()}: its YAML file is gone")
         else:
             path.unlink()
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return bool(failures)
+    for line in failures + stale:
+        print(line, file=sys.stderr)
+    if stale:
+        print("run: python -m book.exercises", file=sys.stderr)
+    return bool(failures or stale)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Exercises of the course: questions that answer back.
 
-The content is data (``assets/exercises``, compiled from ``chapters/exercises``); this file shows an exercise in the
-reader's language and keeps the answers in ``d2lmini-progress.json`` in the working directory.
+The content is data (``assets/exercises``, compiled from ``chapters/exercises``); this file shows an exercise
+in the reader's language and keeps the answers in ``d2lmini-progress.json`` in the working directory.
 """
 
 import base64
@@ -66,8 +66,8 @@ def exercise_names() -> list[str]:
 def exercise_content(name: str, language: str) -> dict[str, Any]:
     """Return an exercise in one language with the words on its buttons.
 
-    Texts are lists of strings and of parts: ``m`` a formula as MathML with its TeX ``x``, ``c`` code, ``b`` and ``i``
-    emphasis, ``p`` a new paragraph.
+    Texts are lists of strings and of parts: ``m`` a formula as MathML with its TeX ``x``, ``c`` code,
+    ``b`` and ``i`` emphasis, ``p`` a new paragraph.
 
     Raises:
         ValueError: there is no such exercise; the nearest names are told.
@@ -96,7 +96,7 @@ def _map(value: Any, change: Any) -> Any:
     return [_map(inner, change) for inner in value] if isinstance(value, list) else value
 
 
-# ------------------------------------------------------------------- the stored form: readable, and the same every time
+# ------------------------------------------------------- the stored form: readable, and the same every time
 
 
 def _html(text: Any, places: dict[str, str]) -> str:
@@ -151,7 +151,7 @@ def _readable(content: dict[str, Any]) -> str:
     return "".join(parts)
 
 
-# ----------------------------------------------------------------------------------------------------- what was answered
+# ---------------------------------------------------------------------------------------- what was answered
 
 
 def answers() -> dict[str, dict[str, Any]]:
@@ -176,7 +176,7 @@ def answers() -> dict[str, dict[str, Any]]:
 
 
 def keep_answer(name: str, answer: dict[str, Any]) -> None:
-    """Keep an answer in the progress file: written beside it and moved into place, so that it is never half written."""
+    """Keep an answer in the progress file, written beside it and moved into place: never half a file."""
     kept = answers()
     kept[name] = answer
     folder = Path(PROGRESS_FILE).resolve().parent

@@ -1,7 +1,6 @@
 """Widgets: one ES module each, hosted by anywidget in Jupyter, Colab and VS Code, by a script on the website.
 
-A cell that shows a widget stores two more forms of it: a line of text, and HTML that is readable where nothing
-runs.
+A cell that shows a widget stores two more forms of it: a line of text, and HTML to read where nothing runs.
 """
 
 import html
