@@ -2,7 +2,7 @@
 
 What is stored is the same, byte for byte, whoever executes it and however often: then a difference in a
 commit is a difference in the course. So everything that varies by itself is fixed (the environment of the
-kernel, the metadata) or left out (times, and the state of widgets, which no viewer can show without a kernel).
+kernel, the metadata) or left out (times, and the state of widgets, which no viewer shows without a kernel).
 """
 
 import argparse
@@ -46,7 +46,7 @@ METADATA = {
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a device
 STAMP = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
-CELL_SECONDS = 600
+CELL_SECONDS = 300
 
 
 class CellError(CourseError):
