@@ -1,0 +1,535 @@
+"""From sentence pairs to tensors: tokens, vocabulary, padding, minibatches.
+
+Read from top to bottom: text becomes tokens, tokens become numbers, sentences of different length become one
+rectangle of numbers with their valid lengths beside it, and pairs of such rectangles become minibatches.
+"""
+
+import csv
+import os
+import re
+import unicodedata
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler, TensorDataset
+
+from .download import fetch
+
+TARGETS = ("fr", "vi", "zh")
+ORIGINS = ("course", "tatoeba")
+
+# -- text to tokens ------------------------------------------------------------------------------------------
+
+_CHINESE = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = rf"(?:(?![{_CHINESE}_])\w[\u0300-\u036f]*)+"
+_TOKEN = re.compile(
+    rf"<\w+>"  # <unk> and its like stay whole
+    rf"|\d+(?:[.,]\d+)+"  # 3.5
+    rf"|{_WORD}(?:['-]{_WORD})*"  # a word or a Vietnamese syllable; i'm and rendez-vous are one
+    rf"|[{_CHINESE}]"  # a Chinese character
+    rf"|[^\s\w]|_"  # a punctuation mark
+)
+
+
+def split_tokens(sentence: str) -> list[str]:
+    """Split a sentence of any of the course's languages into tokens, lower case.
+
+    A token is a word, in Vietnamese a written syllable, in Chinese a character; a punctuation mark is a
+    token of its own. Latin words and numbers inside Chinese stay whole. Splitting what is split already
+    changes nothing.
+
+    Args:
+        sentence: text in English, French, Vietnamese or Chinese, or a mixture.
+
+    Example:
+        >>> split_tokens("I'm OK, thanks.")
+        ["i'm", 'ok', ',', 'thanks', '.']
+        >>> split_tokens("Chúng ta học máy tính.")
+        ['chúng', 'ta', 'học', 'máy', 'tính', '.']
+        >>> split_tokens("我用 PyTorch 2.6。")
+        ['我', '用', 'pytorch', '2.6', '。']
+    """
+    if not isinstance(sentence, str):
+        raise TypeError(f"sentence: got {type(sentence).__name__}; give a string")
+    return _TOKEN.findall(_plain(sentence))
+
+
+def join_tokens(tokens: Iterable[str]) -> str:
+    """Join tokens with spaces, as D2L shows translations; between Chinese characters there is none.
+
+    Example:
+        >>> join_tokens(["ça", "va", "."])
+        'ça va .'
+        >>> join_tokens(["我", "用", "pytorch", "。"])
+        '我用 pytorch 。'
+    """
+    joined = " ".join(tokens)
+    return re.sub(rf"(?<=[{_CHINESE}]) (?=[{_CHINESE}，。！？；：、])", "", joined)
+
+
+def _plain(text: str) -> str:
+    """Return text in lower case and one Unicode form, with plain spaces and apostrophes."""
+    text = unicodedata.normalize("NFC", text).translate({0x202F: " ", 0xA0: " ", 0x2019: "'", 0xFEFF: None})
+    return unicodedata.normalize("NFC", text.lower())  # İ and a few others come apart in lower case
+
+
+def tokenize(lines: Iterable[str], token: str = "word") -> list[list[str]]:
+    """Split lines of text into tokens.
+
+    Args:
+        lines: the text.
+        token: ``"word"`` (see `split_tokens`) or ``"char"``.
+
+    Raises:
+        ValueError: for any other `token`.
+
+    Source: D2L 0.17, ``d2l.tokenize``.
+
+    Example:
+        >>> tokenize(["Time flies.", "光阴似箭"])
+        [['time', 'flies', '.'], ['光', '阴', '似', '箭']]
+    """
+    if token not in ("word", "char"):
+        raise ValueError(f"token: got {token!r}; choose 'word' or 'char'")
+    return [split_tokens(line) if token == "word" else list(line) for line in lines]
+
+
+def preprocess_nmt(text: str) -> str:
+    r"""Write pairs of sentences so that a space stands between any two tokens; tabs and line ends stay.
+
+    Args:
+        text: lines of ``source<TAB>target``, as `read_data_nmt` returns them.
+
+    Source: D2L 0.17, ``d2l.preprocess_nmt``; Chinese and all punctuation are split here, too.
+
+    Example:
+        >>> preprocess_nmt("I'm OK.\tÇa va.\nHi!\t你好！")
+        "i'm ok .\tça va .\nhi !\t你 好 ！"
+    """
+    cells = re.split(r"([\t\n])", text)
+    return "".join(cell if cell in ("\t", "\n") else " ".join(split_tokens(cell)) for cell in cells)
+
+
+def tokenize_nmt(text: str, num_examples: int | None = None) -> tuple[list[list[str]], list[list[str]]]:
+    r"""Split preprocessed pairs into the tokens of the source and of the target sentences.
+
+    Args:
+        text: what `preprocess_nmt` returns.
+        num_examples: how many pairs to take, from the first on; left out, all.
+
+    Returns:
+        The source sentences and the target sentences, each a list of tokens.
+
+    Source: D2L 0.17, ``d2l.tokenize_nmt``.
+
+    Example:
+        >>> tokenize_nmt("go .\tva !\nhi .\tsalut !", num_examples=1)
+        ([['go', '.']], [['va', '!']])
+    """
+    source, target = [], []
+    for line in text.split("\n")[:num_examples]:
+        parts = line.split("\t")
+        if len(parts) == 2:
+            source.append(parts[0].split())
+            target.append(parts[1].split())
+    return source, target
+
+
+# -- tokens to numbers ---------------------------------------------------------------------------------------
+
+
+def count_corpus(tokens: Sequence[Any]) -> Counter[str]:
+    """Count tokens.
+
+    Args:
+        tokens: a list of tokens, or a list of such lists.
+
+    Source: D2L 0.17, ``d2l.count_corpus``.
+
+    Example:
+        >>> count_corpus([["a", "b"], ["a"]])["a"]
+        2
+    """
+    if len(tokens) and isinstance(tokens[0], (list, tuple)):
+        return Counter(token for line in tokens for token in line)
+    return Counter(tokens)
+
+
+class Vocab:
+    """Numbers for tokens. Number 0 is ``<unk>``, for every token not in the vocabulary.
+
+    Args:
+        tokens: a list of tokens, or a list of such lists.
+        min_freq: a token that occurs less often than this is left out.
+        reserved_tokens: tokens that get the numbers 1, 2, …; the others follow, the most frequent first.
+
+    Attributes:
+        idx_to_token: the tokens, in the order of their numbers.
+        token_to_idx: the number of each token.
+
+    Source: D2L 0.17, ``d2l.Vocab``.
+
+    Example:
+        >>> vocab = Vocab([["a", "b"], ["a"]], reserved_tokens=["<pad>"])
+        >>> len(vocab), vocab["a"], vocab[["b", "never seen"]]
+        (4, 2, [3, 0])
+        >>> vocab.to_tokens([2, 0])
+        ['a', '<unk>']
+    """
+
+    def __init__(
+        self,
+        tokens: Sequence[Any] | None = None,
+        min_freq: int = 0,
+        reserved_tokens: Sequence[str] | None = None,
+    ) -> None:
+        counts = count_corpus(tokens if tokens is not None else [])
+        self._token_freqs = counts.most_common()
+        self.idx_to_token = ["<unk>", *(reserved_tokens or [])]
+        known = set(self.idx_to_token)
+        self.idx_to_token += [t for t, n in self._token_freqs if n >= min_freq and t not in known]
+        self.token_to_idx = {token: index for index, token in enumerate(self.idx_to_token)}
+
+    def __len__(self) -> int:
+        return len(self.idx_to_token)
+
+    def __getitem__(self, tokens: Any) -> Any:
+        """Return the number of a token, or a list of the numbers of a list of tokens."""
+        if isinstance(tokens, (list, tuple)):
+            return [self[token] for token in tokens]
+        return self.token_to_idx.get(tokens, self.unk)
+
+    def to_tokens(self, indices: Any) -> Any:
+        """Return the token of a number, or the tokens of a list or a tensor of numbers.
+
+        Raises:
+            IndexError: a number is not in the vocabulary.
+        """
+        if isinstance(indices, Tensor):
+            indices = indices.tolist()
+        if isinstance(indices, (list, tuple)):
+            return [self.to_tokens(index) for index in indices]
+        if not 0 <= indices < len(self):
+            raise IndexError(f"indices: got {indices}; this vocabulary has the numbers 0 to {len(self) - 1}")
+        return self.idx_to_token[indices]
+
+    @property
+    def unk(self) -> int:
+        """The number of ``<unk>``: 0."""
+        return 0
+
+    @property
+    def token_freqs(self) -> list[tuple[str, int]]:
+        """Every token that was counted with how often it occurs, the most frequent first."""
+        return self._token_freqs
+
+
+def truncate_pad(line: Sequence[int], num_steps: int, padding_token: int) -> list[int]:
+    """Cut a line to `num_steps` numbers, or fill it up to as many.
+
+    Args:
+        line: numbers of tokens.
+        num_steps: how many numbers to return.
+        padding_token: what to fill up with.
+
+    Source: D2L 0.17, ``d2l.truncate_pad``.
+
+    Example:
+        >>> truncate_pad([5, 6, 7], 2, 1), truncate_pad([5, 6, 7], 5, 1)
+        ([5, 6], [5, 6, 7, 1, 1])
+    """
+    return list(line[:num_steps]) + [padding_token] * (num_steps - len(line))
+
+
+def build_array_nmt(lines: Sequence[Sequence[str]], vocab: Vocab, num_steps: int) -> tuple[Tensor, Tensor]:
+    """Write sentences as one rectangle of numbers, each with ``<eos>`` at its end.
+
+    Args:
+        lines: the tokens of each sentence.
+        vocab: has ``<pad>`` and ``<eos>``.
+        num_steps: width of the rectangle, in tokens; a longer sentence is cut and loses its ``<eos>``.
+
+    Returns:
+        Numbers, shape (sentences, num_steps), and valid lengths, shape (sentences,): how many numbers of a
+        row are not padding.
+
+    Raises:
+        ValueError: `num_steps` is less than 1.
+
+    Source: D2L 0.17, ``d2l.build_array_nmt``.
+
+    Example:
+        >>> vocab = Vocab([["go", "."]], reserved_tokens=["<pad>", "<bos>", "<eos>"])
+        >>> build_array_nmt([["go", "."]], vocab, num_steps=5)
+        (tensor([[4, 5, 3, 1, 1]]), tensor([3]))
+    """
+    if num_steps < 1:
+        raise ValueError(f"num_steps: got {num_steps}; a sentence needs room for 1 token or more")
+    rows = [[*vocab[list(line)], vocab["<eos>"]] for line in lines]
+    array = torch.tensor([truncate_pad(row, num_steps, vocab["<pad>"]) for row in rows], dtype=torch.long)
+    valid_len = torch.tensor([min(len(row), num_steps) for row in rows], dtype=torch.long)
+    return array.reshape(len(rows), num_steps), valid_len
+
+
+def load_array(data_arrays: Sequence[Tensor], batch_size: int, is_train: bool = True) -> DataLoader[Any]:
+    """Return an iterator over minibatches of tensors.
+
+    Args:
+        data_arrays: tensors of equal first dimension.
+        batch_size: rows in a minibatch; the last one may have fewer.
+        is_train: shuffle anew in every epoch, from torch's CPU generator.
+
+    Returns:
+        An iterator over lists with one tensor for each of `data_arrays`.
+
+    Raises:
+        ValueError: `batch_size` is less than 1.
+
+    Source: D2L 0.17, ``d2l.load_array``; a batch is one indexing here, not `batch_size` rows put together.
+
+    Example:
+        >>> [len(X) for X, y in load_array((torch.arange(5), torch.arange(5)), batch_size=2)]
+        [2, 2, 1]
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size: got {batch_size}; a minibatch has 1 row or more")
+    dataset = TensorDataset(*data_arrays)
+    rows = RandomSampler(dataset) if is_train else SequentialSampler(dataset)
+    # the sampler gives a whole batch of row numbers, so that TensorDataset is indexed once a batch
+    return DataLoader(dataset, sampler=BatchSampler(rows, batch_size, drop_last=False), batch_size=None)
+
+
+# -- sentence pairs ------------------------------------------------------------------------------------------
+
+
+def read_data_nmt(
+    target: str = "fr", *, origin: str = "course", path: str | os.PathLike[str] | None = None
+) -> str:
+    r"""Return the sentence pairs to train on as one text, a pair a line: ``English<TAB>translation``.
+
+    A sentence of the course with several valid translations comes once, with the first of them: a model that
+    is to remember 600 sentences learns nothing from being asked for two answers at once. `held_out_nmt`
+    returns them all.
+
+    Args:
+        target: ``"fr"``, ``"vi"`` or ``"zh"``.
+        origin: ``"course"``, the pairs written for this course, or ``"tatoeba"``, a large file from
+            tatoeba.org (CC BY 2.0 FR), which is fetched when it is first asked for.
+        path: for ``"tatoeba"``: a folder to keep files in, or a file you have (text with tabs, or a zip of
+            one); left out, ``~/.cache/d2lmini``.
+
+    Raises:
+        ValueError: for another `target` or `origin`, or a file that holds no sentence pairs.
+        ConnectionError: the file is not there and cannot be fetched.
+
+    Source: D2L 0.17, ``d2l.read_data_nmt``.
+
+    Example:
+        >>> read_data_nmt("vi").split("\n")[0].count("\t")
+        1
+    """
+    _check_choice("target", target, TARGETS)
+    _check_choice("origin", origin, ORIGINS)
+    if origin == "tatoeba":
+        return "\n".join("\t".join(pair) for pair in _tatoeba_pairs(target, path))
+    return "\n".join(f"{english}\t{others[0]}" for english, others in _course_pairs(target, "train"))
+
+
+def held_out_nmt(
+    target: str = "fr",
+    *,
+    reverse: bool = False,
+    origin: str = "course",
+    num_examples: int = 600,
+    path: str | os.PathLike[str] | None = None,
+) -> list[tuple[str, list[str]]]:
+    """Return sentences that `load_data_nmt` never trains on, each with all of its valid translations.
+
+    Args:
+        target: ``"fr"``, ``"vi"`` or ``"zh"``.
+        reverse: from the target language into English.
+        origin: as in `read_data_nmt`. The course's held-out pairs are fixed; of a Tatoeba file, they are the
+            first 100 sentences behind the first `num_examples` pairs that do not occur in these.
+        num_examples: how many pairs of a Tatoeba file you train on.
+        path: as in `read_data_nmt`.
+
+    Returns:
+        Source sentences with the list of their translations, in the order of the file.
+
+    Example:
+        >>> source, references = held_out_nmt("vi")[0]
+        >>> isinstance(source, str), len(references) >= 1
+        (True, True)
+    """
+    _check_choice("target", target, TARGETS)
+    _check_choice("origin", origin, ORIGINS)
+    if origin == "course":
+        pairs = [(english, other) for english, others in _course_pairs(target, "test") for other in others]
+        seen: set[str] = set()
+        most = len(pairs)
+    else:
+        every = _tatoeba_pairs(target, path)
+        pairs, most = every[num_examples:], 100
+        seen = {pair[reverse] for pair in every[:num_examples]}
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        source, translation = pair[reverse], pair[not reverse]
+        if source not in seen and (source in found or len(found) < most):
+            found.setdefault(source, []).append(translation)
+    return list(found.items())
+
+
+def load_data_nmt(
+    batch_size: int,
+    num_steps: int,
+    num_examples: int = 600,
+    *,
+    target: str = "fr",
+    reverse: bool = False,
+    origin: str = "course",
+    min_freq: int = 2,
+    path: str | os.PathLike[str] | None = None,
+) -> tuple[DataLoader[Any], Vocab, Vocab]:
+    """Return minibatches of sentence pairs and the two vocabularies.
+
+    Args:
+        batch_size: pairs in a minibatch.
+        num_steps: tokens a sentence is cut or filled up to, ``<eos>`` counted.
+        num_examples: how many pairs to take, from the first on.
+        target: ``"fr"``, ``"vi"`` or ``"zh"``; the source is English.
+        reverse: from that language into English.
+        origin: ``"course"`` or ``"tatoeba"``, see `read_data_nmt`.
+        min_freq: a token that occurs less often becomes ``<unk>``. With 2, as in D2L, the model meets
+            ``<unk>`` while it learns and can deal with a word that it has never seen.
+        path: see `read_data_nmt`.
+
+    Returns:
+        An iterator over (source, source valid lengths, target, target valid lengths), of shapes
+        (batch, num_steps), (batch,), (batch, num_steps), (batch,); the source vocabulary; the target
+        vocabulary. In both, ``<unk> <pad> <bos> <eos>`` are 0, 1, 2, 3.
+
+    Raises:
+        ValueError: an argument is out of range; see also `read_data_nmt`.
+
+    Source: D2L 0.17, ``d2l.load_data_nmt``; what follows the ``*`` is ours.
+
+    Example:
+        >>> batches, source_vocab, target_vocab = load_data_nmt(batch_size=2, num_steps=8, target="vi")
+        >>> for X, X_valid_len, Y, Y_valid_len in batches:
+        ...     print(X.shape, X_valid_len.shape, Y.shape, Y_valid_len.shape)
+        ...     break
+        torch.Size([2, 8]) torch.Size([2]) torch.Size([2, 8]) torch.Size([2])
+        >>> target_vocab[["<unk>", "<pad>", "<bos>", "<eos>"]]
+        [0, 1, 2, 3]
+    """
+    if num_examples < 1:
+        raise ValueError(f"num_examples: got {num_examples}; take 1 pair or more")
+    text = preprocess_nmt(read_data_nmt(target, origin=origin, path=path))
+    source, translation = tokenize_nmt(text, num_examples)
+    if reverse:
+        source, translation = translation, source
+    reserved = ["<pad>", "<bos>", "<eos>"]
+    source_vocab = Vocab(source, min_freq, reserved)
+    target_vocab = Vocab(translation, min_freq, reserved)
+    arrays = (
+        *build_array_nmt(source, source_vocab, num_steps),
+        *build_array_nmt(translation, target_vocab, num_steps),
+    )
+    return load_array(arrays, batch_size), source_vocab, target_vocab
+
+
+def _check_choice(name: str, given: str, allowed: Sequence[str]) -> None:
+    if given not in allowed:
+        raise ValueError(f"{name}: got {given!r}; choose one of {', '.join(map(repr, allowed))}")
+
+
+@cache
+def _course_rows() -> tuple[dict[str, str], ...]:
+    text = (files("d2lmini") / "assets" / "corpus.tsv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _course_pairs(target: str, split: str) -> list[tuple[str, list[str]]]:
+    """Return the English sentences of one split with their translations; rows without one are left out."""
+    return [
+        (row["en"], [other.strip() for other in row[target].split("|")])
+        for row in _course_rows()
+        if row["split"] == split and row[target].strip()
+    ]
+
+
+# -- the files of Tatoeba ------------------------------------------------------------------------------------
+
+# file inside the zip, address, checksum where the file behind the address never changes
+_TATOEBA = {
+    "fr": (
+        "fra.txt",
+        "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip",
+        "94646ad1522d915e7b0f9296181140edcf86a4f5",
+    ),
+    "vi": ("vie.txt", "https://www.manythings.org/anki/vie-eng.zip", None),
+    "zh": ("cmn.txt", "https://www.manythings.org/anki/cmn-eng.zip", None),
+}
+_FEWEST_PAIRS = 1000  # of a file that is fetched: fewer is an error page or a stub
+
+
+def _tatoeba_pairs(target: str, path: str | os.PathLike[str] | None) -> list[tuple[str, str]]:
+    place = Path(path) if path is not None else Path.home() / ".cache" / "d2lmini"
+    name, url, sha1 = _TATOEBA[target]
+    if not place.is_file():
+        place = fetch(
+            url,
+            place / url.rpartition("/")[2],
+            sha1=sha1,
+            check=lambda file: _parse_tatoeba(_file_bytes(file, name), str(file), fewest=_FEWEST_PAIRS),
+        )
+    pairs, skipped = _parse_tatoeba(_file_bytes(place, name), str(place), fewest=1)
+    if skipped:
+        total = skipped + len(pairs)
+        print(f"{place.name}: left out {skipped} of {total} lines: not valid UTF-8, or no pair of sentences")
+    return pairs
+
+
+def _file_bytes(path: Path, name: str) -> bytes:
+    """Return what is in a text file, or in the file `name` of a zip."""
+    if not zipfile.is_zipfile(path):
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        inside = [entry for entry in archive.namelist() if entry.rpartition("/")[2] == name]
+        if not inside:
+            raise ValueError(f"path: {path} holds no {name}, but {', '.join(archive.namelist()[:5])}")
+        try:
+            return archive.read(inside[0])
+        except zipfile.BadZipFile as error:
+            raise ValueError(f"path: {path} is damaged: {error}") from None
+
+
+def _parse_tatoeba(content: bytes, name: str, fewest: int) -> tuple[list[tuple[str, str]], int]:
+    """Return the pairs of a file and how many of its lines could not be read.
+
+    Real files have CRLF line ends, a third column with the attribution, and a line that is not UTF-8.
+    """
+    pairs, skipped = [], 0
+    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            columns = line.decode("utf-8").strip("\r").split("\t")
+        except UnicodeDecodeError:
+            columns = []
+        if len(columns) < 2 or not (columns[0].strip() and columns[1].strip()):
+            skipped += 1
+            continue
+        pairs.append((columns[0].strip(), columns[1].strip()))
+    if len(pairs) < max(fewest, skipped):
+        raise ValueError(
+            f"path: {name} has {len(pairs)} sentence pairs with a tab between, expected {fewest} or more"
+        )
+    return pairs, skipped
