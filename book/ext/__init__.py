@@ -1,0 +1,41 @@
+"""The Sphinx side of the course: what turns a stored notebook into a page.
+
+One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `maths` typesets,
+`svg` brings figures into the page, `page` fills the template, `assets` writes stylesheets, fonts and widgets.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from . import anchors, assets, maths, notebook, page
+
+HERE = Path(__file__).parent
+
+
+def _settle_config(app: Sphinx, config: Config) -> None:
+    """Set what follows from the language, and make every page depend on the code of this extension."""
+    digest = hashlib.sha256()
+    for path in (*sorted(HERE.glob("*.py")), HERE.parent / "locale" / "ui.csv"):
+        digest.update(path.read_bytes())
+    config.d2lmini_code = digest.hexdigest()[:12]
+    config.nb_code_prompt_show = page.strings(page.short_language(config.language))["show_code"]
+
+
+def _no_own_search(app: Sphinx) -> None:
+    app.builder.search = False  # Pagefind indexes the finished pages instead
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_config_value("d2lmini_code", "", "env")
+    app.add_config_value("d2lmini_languages", [], "html")  # set by book.site: the languages built side by side
+    app.add_config_value("comments_config", None, "html")  # Jupyter Book sets it for an extension that we leave out
+    app.add_html_theme("d2lmini", str(HERE.parent / "theme"))
+    app.connect("config-inited", _settle_config)
+    app.connect("builder-inited", _no_own_search)
+    for part in (notebook, anchors, maths, page, assets):
+        part.setup(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,134 @@
+"""Cell ids as section anchors, numbered formulas as link targets, and notes on sections that are behind."""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+
+from .ui import short_language, strings
+
+TAG = re.compile(r"\\tag\{([^}]+)\}")
+MENTION = re.compile(r"[(（](\d+\.\d+)[)）]")
+
+
+def cell_of(line: int | None, cell_ids: list[str]) -> str | None:
+    """The id of the cell that a source line is from; myst-nb counts (cell index + 1) * 10000 + line."""
+    index = (line or 0) // 10000 - 1
+    return cell_ids[index] if 0 <= index < len(cell_ids) else None
+
+
+class NameSections(SphinxTransform):
+    """Give the first section of each cell the cell's id, so that an anchor is the same in every language."""
+
+    default_priority = 300
+
+    def apply(self, **kwargs: Any) -> None:
+        meta = self.env.metadata[self.env.docname]
+        cell_ids = meta.get("cell_ids", [])
+        slugs: dict[str, Any] = {}
+        for section in self.document.findall(nodes.section):
+            cell_id = cell_of(section.line, cell_ids)
+            if cell_id is None or cell_id in slugs:
+                continue
+            section["ids"] = [cell_id]
+            section["names"] = [cell_id]
+            self.document.ids[cell_id] = section
+            self.document.nameids[cell_id] = cell_id
+            self.document.nametypes[cell_id] = True  # explicit: links may name it
+            slugs[cell_id] = (section.line, cell_id, section[0].astext())
+            section["behind"] = False
+        meta["myst_slugs"] = slugs  # where MyST looks for the target of other.ipynb#cell-id
+        self._mark_behind(meta.get("behind", []), cell_ids, slugs)
+
+    def _mark_behind(self, behind: list[str], cell_ids: list[str], slugs: dict[str, Any]) -> None:
+        """One note at the head of each section of which some cell is older than its English source."""
+        position = {cell_id: index for index, cell_id in enumerate(cell_ids)}
+        for cell_id in behind:
+            heads = [head for head in slugs if position[head] <= position[cell_id]]
+            if not heads:
+                continue
+            section = self.document.ids[max(heads, key=position.__getitem__)]
+            if not section["behind"]:
+                section["behind"] = True
+                section.insert(1, behind_note(section["ids"][0]))
+
+
+class behind_note(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes in lower case
+    """Says that a section is older than its English source."""
+
+    def __init__(self, anchor: str = "", **attributes: Any) -> None:
+        super().__init__("", anchor=anchor, **attributes)
+
+
+def _visit_note(self: Any, node: behind_note) -> None:
+    words = strings(short_language(self.config.language))
+    page = self.builder.current_docname
+    self.body.append(
+        f'<p class="behind">{words["behind"]} '
+        f'<a href="../en/{page}.html#{node["anchor"]}" hreflang="en">{words["behind_link"]}</a></p>\n'
+    )
+    raise nodes.SkipNode
+
+
+class NumberFormulas(SphinxTransform):
+    r"""Note the `\tag{…}` of each formula, for `(1.2)` in the prose of any page."""
+
+    default_priority = 310
+
+    def apply(self, **kwargs: Any) -> None:
+        tags: dict[str, str] = self.env.d2lmini_tags  # type: ignore[attr-defined]
+        for formula in self.document.findall(nodes.math_block):
+            if tag := TAG.search(formula.astext()):
+                formula["anchor"] = f"eq-{tag[1]}"
+                tags[tag[1]] = self.env.docname
+
+
+def _ready(app: Sphinx) -> None:
+    if not hasattr(app.env, "d2lmini_tags"):
+        app.env.d2lmini_tags = {}  # type: ignore[attr-defined]
+
+
+def _purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    tags: dict[str, str] = getattr(env, "d2lmini_tags", {})
+    env.d2lmini_tags = {tag: doc for tag, doc in tags.items() if doc != docname}  # type: ignore[attr-defined]
+
+
+def _merge(app: Sphinx, env: BuildEnvironment, docnames: list[str], other: BuildEnvironment) -> None:
+    env.d2lmini_tags.update(other.d2lmini_tags)  # type: ignore[attr-defined]
+
+
+def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Turn `(1.2)` in prose into a link to the formula of that number, where there is one."""
+    tags: dict[str, str] = app.env.d2lmini_tags  # type: ignore[attr-defined]
+    kept_plain = (nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.title, nodes.raw)
+    for text in list(doctree.findall(nodes.Text)):
+        ancestor = text.parent
+        while ancestor is not None and not isinstance(ancestor, kept_plain):
+            ancestor = ancestor.parent
+        if ancestor is not None:
+            continue
+        pieces: list[nodes.Node] = []
+        start = 0
+        for mention in MENTION.finditer(text):
+            if mention[1] not in tags:
+                continue
+            pieces.append(nodes.Text(text[start : mention.start()]))
+            page = "" if tags[mention[1]] == docname else app.builder.get_relative_uri(docname, tags[mention[1]])
+            link = nodes.reference("", mention[0], refuri=f"{page}#eq-{mention[1]}", internal=True)
+            pieces.append(link)
+            start = mention.end()
+        if pieces:
+            text.parent.replace(text, [*pieces, nodes.Text(text[start:])])
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(behind_note, html=(_visit_note, None))
+    app.add_transform(NameSections)
+    app.add_transform(NumberFormulas)
+    app.connect("builder-inited", _ready)
+    app.connect("env-purge-doc", _purge)
+    app.connect("env-merge-info", _merge)
+    app.connect("doctree-resolved", link_mentions)

@@ -1,0 +1,186 @@
+"""Stylesheets, formula fonts and widget modules of the finished site."""
+
+import base64
+import hashlib
+import io
+import logging
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from pygments.formatters import HtmlFormatter
+from sphinx.application import Sphinx
+
+from .maths import KATEX
+
+BOOK = Path(__file__).parents[1]
+STATIC = BOOK / "theme" / "static"
+WIDGETS = BOOK.parent / "d2lmini" / "assets" / "widgets"
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # it reports every step, and Sphinx shows all logging
+INLINE_BELOW = 6_000  # bytes: a smaller font costs less inside the stylesheet than as a request of its own
+
+# class of KaTeX's markup → the font it sets; the nearest such ancestor of a character decides
+FONT_OF_CLASS = {
+    "mathnormal": "Math-Italic",
+    "boldsymbol": "Math-BoldItalic",
+    "mathbf": "Main-Bold",
+    "textbf": "Main-Bold",
+    "mathit": "Main-Italic",
+    "textit": "Main-Italic",
+    "amsrm": "AMS-Regular",
+    "mathbb": "AMS-Regular",
+    "textbb": "AMS-Regular",
+    "mathcal": "Caligraphic-Regular",
+    "mathfrak": "Fraktur-Regular",
+    "mathscr": "Script-Regular",
+    "mathsf": "SansSerif-Regular",
+    "textsf": "SansSerif-Regular",
+    "mathtt": "Typewriter-Regular",
+    "texttt": "Typewriter-Regular",
+    "mathrm": "Main-Regular",
+    "textrm": "Main-Regular",
+    "small-op": "Size1-Regular",
+    "large-op": "Size2-Regular",
+    "delim-size1": "Size1-Regular",
+    "delim-size4": "Size4-Regular",
+}
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+class _FormulaCharacters(HTMLParser):
+    """Collects which characters a page shows in which of KaTeX's fonts."""
+
+    def __init__(self, used: dict[str, set[str]]) -> None:
+        super().__init__()
+        self.used = used
+        self.fonts: list[str | None] = []  # the font in force for each open element; None outside formulas
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in VOID:
+            return
+        classes = (dict(attrs).get("class") or "").split()
+        font = self.fonts[-1] if self.fonts else None
+        if "katex-html" in classes:
+            font = "Main-Regular"
+        elif font is not None:
+            font = next((FONT_OF_CLASS[c] for c in classes if c in FONT_OF_CLASS), font)
+            if "delimsizing" in classes:  # `size3` means another thing elsewhere: a text size
+                font = next((f"Size{c[4]}-Regular" for c in classes if re.fullmatch("size[1-4]", c)), font)
+        self.fonts.append(font)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID and self.fonts:
+            self.fonts.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.fonts and self.fonts[-1]:
+            self.used.setdefault(self.fonts[-1], set()).update(data)
+
+
+def formula_characters(pages: list[Path]) -> dict[str, str]:
+    """Font name → the characters that these pages' formulas show in it."""
+    used: dict[str, set[str]] = {}
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        if "katex-html" in text:
+            _FormulaCharacters(used).feed(text)
+    return {font: "".join(sorted(characters)) for font, characters in sorted(used.items())}
+
+
+@cache
+def cut_font(name: str, characters: str) -> bytes:
+    """One of KaTeX's fonts with only these characters, as woff2."""
+    font = TTFont(KATEX / "fonts" / f"KaTeX_{name}.woff2")
+    options = subset.Options(flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False)
+    cutter = subset.Subsetter(options)
+    cutter.populate(text=characters)
+    cutter.subset(font)
+    font.flavor = "woff2"
+    buffer = io.BytesIO()
+    font.save(buffer)
+    return buffer.getvalue()
+
+
+def formula_styles(pages: list[Path], fonts: Path) -> str:
+    """KaTeX's rules with the fonts these pages need: small ones inside, larger ones as files in `fonts`."""
+    rules = (KATEX / "katex.min.css").read_text(encoding="utf-8")
+    rules = re.sub(r"@font-face\{[^}]*\}", "", rules)
+    faces = []
+    for name, characters in formula_characters(pages).items():
+        family, _, style = name.partition("-")
+        data = cut_font(name, characters)
+        if len(data) < INLINE_BELOW:
+            address = f"data:font/woff2;base64,{base64.b64encode(data).decode()}"
+        else:
+            fonts.mkdir(parents=True, exist_ok=True)
+            digest = hashlib.sha256(data).hexdigest()[:8]
+            (fonts / f"{name}.{digest}.woff2").write_bytes(data)
+            address = f"fonts/{name}.{digest}.woff2"
+        weight = 700 if "Bold" in style else 400
+        slope = "italic" if "Italic" in style else "normal"
+        faces.append(
+            f"@font-face{{font-family:KaTeX_{family};font-style:{slope};font-weight:{weight};font-display:block;"
+            f'src:url("{address}") format("woff2")}}'
+        )
+    return "".join(faces) + rules
+
+
+def _squeeze(css: str) -> str:
+    """Without comments and line breaks; the sheet has no strings that this could hurt."""
+    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    css = re.sub(r"\s+", " ", css)
+    return re.sub(r" ?([{};,>]) ?", r"\1", css).replace(";}", "}").strip()
+
+
+@cache
+def page_styles() -> str:
+    """The theme's stylesheet, with the colors of code in both themes."""
+    light = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
+    dark = HtmlFormatter(style="github-dark").get_style_defs('[data-theme="dark"] .highlight')
+    tokens = "\n".join(
+        line for line in (light + "\n" + dark).splitlines() if re.search(r"\.highlight \.\w+ \{", line)
+    )
+    # weight and slope are the theme's business: code keeps one face
+    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?", "", tokens)
+    tokens = re.sub(r"^.*\.linenos.*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
+    return _squeeze((STATIC / "site.css").read_text(encoding="utf-8") + tokens)
+
+
+@cache
+def version(outdir: Path) -> str:
+    """Changes with any script or style of the theme, so that a browser never mixes two versions."""
+    digest = hashlib.sha256(page_styles().encode())
+    for path in sorted(STATIC.glob("*.js")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def widget_module(kind: str) -> str:
+    """The source of a widget's ES module: what all kinds share, then its own."""
+    return "\n".join((WIDGETS / f"{name}.js").read_text(encoding="utf-8") for name in ("common", kind))
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name != "html":
+        return
+    out = Path(app.builder.outdir)
+    static = out / "_static"
+    (static / "site.css").write_text(page_styles(), encoding="utf-8")
+    for old in (static / "fonts").glob("*-*.????????.woff2"):
+        old.unlink()
+    formulas = formula_styles(sorted(out.rglob("*.html")), static / "fonts")
+    (static / "formulas.css").write_text(_squeeze(formulas), encoding="utf-8")
+    (static / "widgets").mkdir(exist_ok=True)
+    for source in WIDGETS.glob("*.js"):
+        if source.stem != "common":
+            (static / "widgets" / source.name).write_text(widget_module(source.stem), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("build-finished", write)

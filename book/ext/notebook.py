@@ -1,0 +1,117 @@
+"""Prepare a notebook before myst-nb parses it, and remember what the pages need to know about it."""
+
+import hashlib
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from . import maths, svg
+from .ui import short_language, strings
+
+WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
+
+
+def text_of(cell: dict[str, Any]) -> str:
+    source = cell["source"]
+    return source if isinstance(source, str) else "".join(source)
+
+
+def content_hash(text: str) -> str:
+    """The twelve characters that a translated cell keeps of the English cell it was made from."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def cells_behind(notebook: dict[str, Any], source: dict[str, Any]) -> set[str]:
+    """Ids of the prose cells whose English source has changed since they were translated."""
+    now = {cell["id"]: content_hash(text_of(cell)) for cell in source["cells"]}
+    return {
+        cell["id"]
+        for cell in notebook["cells"]
+        if (made_from := cell["metadata"].get("d2lmini", {}).get("source"))
+        and now.get(cell["id"], made_from) != made_from
+    }
+
+
+def _typeset_fallback(markup: str, where: str) -> str:
+    """Typeset `$…$` in the text of a widget's stored fallback; attributes hold the widget's state: untouched."""
+    parts = re.split(r"(<[^>]*>)", markup)
+    for index in range(0, len(parts), 2):
+        parts[index] = MATHS_IN_TEXT.sub(
+            lambda m: maths.render(unescape(m[1]), display=False, where=where), parts[index]
+        )
+    return "".join(parts)
+
+
+def _prepare_output(output: dict[str, Any], cell: dict[str, Any], prefix: str, where: str, label: str) -> None:
+    data = output.get("data", {})
+    if "image/svg+xml" in data:
+        drawing = "".join(data.pop("image/svg+xml"))
+        alt = output.get("metadata", {}).get("alt") or label
+        output["data"] = {"text/html": svg.inline(drawing, prefix=prefix, alt=alt)}
+    elif "image/png" in data:
+        alt = output.get("metadata", {}).get("alt") or label
+        picture = "".join(data["image/png"]).replace("\n", "")
+        output["data"] = {"text/html": svg.picture(picture, alt=alt)}
+    elif "text/html" in data:
+        markup = "".join(data["text/html"])
+        if WIDGET.search(markup):
+            # the stored text/plain is for terminals; the page takes the fallback and wakes it
+            output["data"] = {"text/html": _typeset_fallback(markup, where)}
+
+
+def _widgets(notebook: dict[str, Any]) -> list[dict[str, str]]:
+    found = []
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            for tag in WIDGET.findall("".join(output.get("data", {}).get("text/html", ""))):
+                found.append({name: unescape(value) for name, value in ATTRIBUTE.findall(tag)})
+    return found
+
+
+def _description(notebook: dict[str, Any]) -> str:
+    """The first sentences of the page, for search engines and link previews."""
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "markdown":
+            continue
+        for block in re.split(r"\n\s*\n", text_of(cell)):
+            if not re.match(r"\s*(#|\||[-*>]|\d+\.|\$\$)", block):
+                plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", block)
+                plain = re.sub(r"\$[^$]*\$|[*_`]", "", " ".join(plain.split()))
+                return plain if len(plain) <= 180 else plain[:180].rsplit(" ", 1)[0] + " …"
+    return ""
+
+
+def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
+    path = Path(app.env.doc2path(docname))
+    if path.suffix != ".ipynb":
+        return
+    notebook = json.loads(source[0])
+    language = short_language(app.config.language)
+    words = strings(language)
+    meta = app.env.metadata[docname]
+    ids = [cell["id"] for cell in notebook["cells"]]
+    widgets = _widgets(notebook)
+    meta["cell_ids"] = ids
+    meta["widgets"] = widgets
+    meta["exercises"] = [w["data-id"] for w in widgets if w.get("data-widget") == "exercise"]
+    meta["description"] = _description(notebook)
+    meta["behind"] = []
+    english = path.parent.parent / "en" / path.name
+    if language != "en" and english.exists():
+        app.env.note_dependency(str(english))
+        meta["behind"] = sorted(cells_behind(notebook, json.loads(english.read_text(encoding="utf-8"))))
+    for cell in notebook["cells"]:
+        for count, output in enumerate(cell.get("outputs", [])):
+            prefix = f"{cell['id']}-{count}-"
+            _prepare_output(output, cell, prefix, f"{docname}#{cell['id']}", words["plot"])
+    source[0] = json.dumps(notebook)
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", prepare)

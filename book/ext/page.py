@@ -1,0 +1,174 @@
+"""What the page template needs: navigation, languages, links, progress, and headings that can be linked."""
+
+import base64
+import hashlib
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.writers.html5 import HTML5Translator
+
+from . import assets
+from .ui import LANGUAGES, short_language, strings
+
+# Before the first paint: the chosen theme, or the system's. Allowed by its hash, so keep it one constant.
+THEME_LINE = (
+    '(()=>{let m="auto";try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))||m}catch{}'
+    'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
+    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
+)
+JS_WORDS = (
+    "theme_auto theme_light theme_dark copy copied formula table code output plot answered search_none search_count "
+    "search_failed import_done import_failed reset_sure reset_done widget_failed reset"
+).split()
+
+
+def content_security_policy() -> str:
+    """Nothing from another host; scripts only as files, the theme line (by hash) and WebAssembly (the search)."""
+    digest = base64.b64encode(hashlib.sha256(THEME_LINE.encode()).digest()).decode()
+    return (
+        f"default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-{digest}'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+class Translator(HTML5Translator):
+    """Sections carry no id of their own: the heading does, so that search results and links land on it."""
+
+    def visit_section(self, node: nodes.Element) -> None:
+        self.section_level += 1
+        self.body.append("<section>\n")
+
+    def depart_section(self, node: nodes.Element) -> None:
+        self.section_level -= 1
+        self.body.append("</section>\n")
+
+    def visit_title(self, node: nodes.Element) -> None:
+        if not isinstance(node.parent, nodes.section):
+            super().visit_title(node)
+            return
+        level = min(self.section_level, 6)
+        anchor = escape(next(iter(node.parent["ids"]), ""), quote=True)
+        self.body.append(f'<h{level} id="{anchor}">')
+        if level > 1 and anchor:
+            label = strings(short_language(self.config.language))["permalink"]
+            self.context.append(f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a></h{level}>\n')
+        else:
+            self.context.append(f"</h{level}>\n")
+
+    def visit_table(self, node: nodes.Element) -> None:
+        self.body.append('<div class="scroll table" data-label="table">')
+        super().visit_table(node)
+
+    def depart_table(self, node: nodes.Element) -> None:
+        super().depart_table(node)
+        self.body.append("</div>\n")
+
+
+def _hidden_cell(self: Any, node: nodes.Element) -> None:
+    self.body.append(f'<details class="hidden-code"><summary>{escape(node["prompt_show"])}</summary>\n')
+
+
+def _hidden_cell_end(self: Any, node: nodes.Element) -> None:
+    self.body.append("</details>\n")
+
+
+def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
+    """Every page in the order of the table of contents, with its part, number and exercises."""
+    site_map = env.external_site_map  # type: ignore[attr-defined]
+    pages = [{"doc": site_map.root.docname, "part": "", "number": None}]
+    for tree_index, tree in enumerate(site_map.root.subtrees):
+        for number, item in enumerate(tree.items, 1):
+            pages.append(
+                {"doc": str(item), "part": (tree.caption or "").lower(), "number": None if tree_index else number}
+            )
+    for entry in pages:
+        meta = env.metadata.get(entry["doc"], {})
+        title = env.titles.get(entry["doc"])
+        entry["title"] = title.astext() if title else entry["doc"]
+        entry["name"] = entry["doc"].rsplit("/", 1)[-1]
+        entry["exercises"] = meta.get("exercises", [])
+    return pages
+
+
+def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """All pages show every chapter's title and number of exercises: when one changes, all are written again."""
+    shown = json.dumps(chapters(env), ensure_ascii=False)
+    if getattr(env, "d2lmini_shown", None) == shown:
+        return []
+    env.d2lmini_shown = shown  # type: ignore[attr-defined]
+    return list(env.found_docs)
+
+
+def _contents_of(app: Sphinx, docname: str) -> str:
+    """The sections of a page as a nested list, without the page's own title."""
+    from sphinx.environment.adapters.toctree import document_toc
+
+    toc = document_toc(app.env, docname, app.builder.tags)
+    top = next(iter(toc.findall(nodes.list_item)), None)
+    sections = [child for child in top if isinstance(child, nodes.bullet_list)] if top is not None else []
+    return str(app.builder.render_partial(sections[0])["fragment"]) if sections else ""  # type: ignore[attr-defined]
+
+
+def fill(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    config, env = app.config, app.env
+    language = short_language(config.language)
+    words = strings(language)
+    pages = [{**entry, "link": app.builder.get_relative_uri(pagename, entry["doc"])} for entry in chapters(env)]
+    name = pagename.rsplit("/", 1)[-1]
+    repository = context.get("theme_repository_url", "").rstrip("/")
+    branch = context.get("theme_repository_branch") or "main"
+    path = f"chapters/{language}/{name}.ipynb"
+    meta = env.metadata.get(pagename, {})
+    position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
+    base = (config.html_baseurl or "").rstrip("/")
+    siblings = [
+        {
+            "code": code,
+            "tag": LANGUAGES[code][0],
+            "name": LANGUAGES[code][1],
+            "link": f"../{code}/{name}.html",
+            "address": f"{base}/{code}/{name}.html" if base else f"../{code}/{name}.html",
+            "current": code == language,
+        }
+        for code in config.d2lmini_languages
+    ]
+    body = context.get("body", "")
+    context["d2l"] = {
+        "tag": LANGUAGES[language][0],
+        "language": language,
+        "words": words,
+        "js_words": json.dumps({key: words[key] for key in JS_WORDS}, ensure_ascii=False).replace("<", "\\u003c"),
+        "pages": pages,
+        "page": pages[position] if position is not None else {"name": name, "title": context.get("title", "")},
+        "previous": pages[position - 1] if position else None,
+        "next": pages[position + 1] if position is not None and position + 1 < len(pages) else None,
+        "contents": _contents_of(app, pagename) if pagename in env.tocs else "",
+        "siblings": siblings,
+        "canonical": f"{base}/{language}/{name}.html" if base else "",
+        "policy": content_security_policy(),
+        "theme_line": THEME_LINE,
+        "description": meta.get("description") or words["tagline"],
+        "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
+        + f"/blob/{branch}/{path}",
+        "source": f"{repository}/blob/{branch}/{path}",
+        "report": f"{repository}/issues/new",
+        "repository": repository,
+        "has_formulas": 'class="katex"' in body,
+        "has_search": bool(config.d2lmini_languages),
+        "download": f"{name}.ipynb" if config.d2lmini_languages else "",
+        "version": assets.version(Path(app.builder.outdir)),
+    }
+
+
+def setup(app: Sphinx) -> None:
+    from myst_nb.sphinx_ import HideCodeCellNode
+
+    app.set_translator("html", Translator)
+    app.add_node(HideCodeCellNode, override=True, html=(_hidden_cell, _hidden_cell_end))
+    app.connect("env-updated", _pages_to_write_again)
+    app.connect("html-page-context", fill)

@@ -1,0 +1,238 @@
+"""Build the website: three languages, one landing page, into `_build/site`.
+
+`python -m book.site` builds what has changed. Each language is one Sphinx build with warnings as errors; the site is put
+together aside and swapped in, so that a failed or interrupted build leaves the old one as it was.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from book.ext.ui import LANGUAGES, strings
+
+ROOT = Path(__file__).parents[1]
+SPHINX_LANGUAGE = {"zh": "zh_CN"}  # where Sphinx's name differs from the folder's
+
+
+class BuildError(Exception):
+    """The site could not be built; the text says what to mend."""
+
+
+def table_of_contents(root: Path) -> dict[str, Any]:
+    """`_toc.yml` with the English folder taken off: the same for every language."""
+    toc: dict[str, Any] = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+
+    def relative(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {
+                key: value.removeprefix("chapters/en/") if key in ("file", "root") else relative(value)
+                for key, value in node.items()
+            }
+        return [relative(item) for item in node] if isinstance(node, list) else node
+
+    answer: dict[str, Any] = relative(toc)
+    return answer
+
+
+def page_names(toc: dict[str, Any]) -> list[str]:
+    return [toc["root"], *(page["file"] for part in toc.get("parts", []) for page in part["chapters"])]
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _inputs(root: Path) -> list[Path]:
+    """Every file that the site is made of."""
+    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini" / "assets" / "widgets")
+    files = [p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    return [*files, root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
+
+
+def build_language(language: str, root: Path, work: Path, languages: list[str]) -> float:
+    """One Sphinx build, in a process of its own; returns its seconds.
+
+    Raises:
+        BuildError: Sphinx failed or warned.
+    """
+    start = time.perf_counter()
+    sys.path.insert(0, str(ROOT))
+    from jupyter_book.sphinx import build_sphinx
+
+    here = work / language
+    here.mkdir(parents=True, exist_ok=True)
+    toc = here / "_toc.yml"
+    text = yaml.safe_dump(table_of_contents(root), sort_keys=False)
+    if not toc.exists() or toc.read_text(encoding="utf-8") != text:
+        toc.write_text(text, encoding="utf-8")
+    result = build_sphinx(
+        root / "chapters" / language,
+        here / "html",
+        path_config=root / "_config.yml",
+        noconfig=True,
+        confoverrides={
+            "latex_individualpages": False,  # Jupyter Book takes it out again; it must be there
+            "language": SPHINX_LANGUAGE.get(language, language),
+            "external_toc_path": str(toc),
+            "html_title": strings(language)["title"],
+            "d2lmini_languages": languages,
+        },
+        doctreedir=here / "doctrees",
+        quiet=True,
+        warningiserror=True,
+        keep_going=True,
+    )
+    if result:
+        # without this the next build would find nothing changed, and so nothing to warn about
+        shutil.rmtree(here / "doctrees", ignore_errors=True)
+        raise BuildError(f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}")
+    _index(here, language)
+    return time.perf_counter() - start
+
+
+def _index(here: Path, language: str) -> None:
+    """Make Pagefind's search index of the finished pages, if they have changed."""
+    html = here / "html"
+    digest = _digest(html.glob("*.html"))
+    stamp = here / "pagefind.stamp"
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    command = [sys.executable, "-m", "pagefind", "--site", str(html), "--output-path", str(here / "pagefind")]
+    done = subprocess.run([*command, "--force-language", language], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"{language}: the search index failed:\n{done.stdout}{done.stderr}")
+    for extra in (here / "pagefind").glob("pagefind-*"):
+        if extra.suffix in (".js", ".css") and "worker" not in extra.name:
+            extra.unlink()  # Pagefind's own search boxes, which ours replaces
+    stamp.write_text(digest)
+
+
+def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
+    """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
+    from jinja2 import Environment, FileSystemLoader
+
+    from book.ext.page import THEME_LINE, content_security_policy
+
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    base = (config.get("html", {}).get("baseurl") or "").rstrip("/") + "/"
+    theme = ROOT / "book" / "theme"
+    template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("door.html")
+    doors = [{"code": c, "tag": LANGUAGES[c][0], "name": LANGUAGES[c][1], "words": strings(c)} for c in languages]
+    for name, missing in (("index.html", False), ("404.html", True)):
+        page = template.render(
+            doors=doors,
+            missing=missing,
+            prefix=base if missing else "",
+            policy=content_security_policy(),
+            theme_line=THEME_LINE,
+        )
+        (site / name).write_text(page, encoding="utf-8")
+    shutil.copy(theme / "door.js", site / "door.js")
+    (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
+
+
+def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
+    aside = out.with_name(out.name + ".new")
+    old = out.with_name(out.name + ".old")
+    for leftover in (aside, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    names = page_names(table_of_contents(root))
+    for language in languages:
+        source, target = work / language / "html", aside / language
+        target.mkdir(parents=True)
+        for name in names:
+            shutil.copy(source / f"{name}.html", target)
+            shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
+        shutil.copytree(source / "_static", target / "_static")
+        shutil.copytree(work / language / "pagefind", target / "pagefind")
+    _front_pages(aside, root, languages)
+    if out.exists():
+        os.replace(out, old)
+    os.replace(aside, out)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def build(
+    root: Path = ROOT,
+    work: Path | None = None,
+    out: Path | None = None,
+    languages: Iterable[str] | None = None,
+    say: Any = print,
+) -> Path:
+    """Build the site and return its folder.
+
+    Args:
+        root: holds `_config.yml`, `_toc.yml` and `chapters/`.
+        work: where Sphinx keeps its state between builds.
+        out: the finished site.
+        languages: folders of `chapters/` to build; all by default.
+        say: told what is happening, a line at a time.
+
+    Raises:
+        BuildError: a page is missing, Sphinx warned, or a formula cannot be typeset.
+    """
+    work = work or root / "_build"
+    out = out or work / "site"
+    first = table_of_contents(root)["root"]
+    chosen = [code for code in LANGUAGES if code in (languages or LANGUAGES)]
+    missing = [code for code in chosen if not (root / "chapters" / code / f"{first}.ipynb").exists()]
+    if missing:
+        raise BuildError(f"no chapters/{missing[0]}/{first}.ipynb: write it, or name the languages to build with --lang")
+    stamp = work / "site.stamp"
+    state = json.dumps([_digest(_inputs(root)), chosen, str(out)])
+    if out.exists() and stamp.exists() and stamp.read_text() == state:
+        say("site: nothing has changed")
+        return out
+    work.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    say(f"site: building {', '.join(chosen)} …")
+    failures = []
+    # Sphinx patches docutils while it runs: a process each, not threads
+    with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
+        jobs = {pool.submit(build_language, code, root, work, chosen): code for code in chosen}
+        for job in as_completed(jobs):
+            try:
+                say(f"site: {jobs[job]} built in {job.result():.1f} s")
+            except BuildError as error:
+                failures.append(str(error))
+    if failures:
+        raise BuildError("\n".join(sorted(failures)))
+    _assemble(work, root, out, chosen)
+    stamp.write_text(state)
+    say(f"site: {out}")
+    return out
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m book.site", description="Build the website.")
+    parser.add_argument("--lang", action="append", choices=list(LANGUAGES), help="build only this language (repeatable)")
+    parser.add_argument("--out", type=Path, help="folder of the finished site (default: _build/site)")
+    options = parser.parse_args(arguments)
+    try:
+        build(out=options.out and options.out.resolve(), languages=options.lang)
+    except BuildError as error:
+        print(f"site: not built; the old one is untouched.\n{error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nsite: stopped; the old one is untouched.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

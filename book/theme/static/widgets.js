@@ -1,0 +1,47 @@
+// The website as a host of the course's widgets: gives each module the model that Jupyter would give it.
+
+class Model {
+  constructor(values, save) {
+    this.values = values;
+    this.save = save;
+    this.listeners = new Map();
+  }
+  get(name) {
+    return this.values[name];
+  }
+  set(name, value) {
+    this.values[name] = value;
+    for (const event of [`change:${name}`, "change"]) for (const call of this.listeners.get(event) || []) call();
+  }
+  on(events, call) {
+    for (const event of events.split(" ")) this.listeners.set(event, [...(this.listeners.get(event) || []), call]);
+  }
+  off(events, call) {
+    if (!events) this.listeners.clear();
+    for (const event of (events || "").split(" "))
+      this.listeners.set(event, call ? (this.listeners.get(event) || []).filter((other) => other !== call) : []);
+  }
+  save_changes() {
+    this.save(this.values.answer);
+  }
+}
+
+export async function wake(place, { address, answers, keepAnswer, failed }) {
+  const id = place.dataset.id || `${document.body.dataset.page}/${place.dataset.widget}`;
+  try {
+    const { default: widget } = await import(address);
+    const model = new Model({ state: JSON.parse(place.dataset.state || "{}"), answer: answers()[id] || {} }, (answer) => keepAnswer(id, answer));
+    const fallback = [...place.childNodes];
+    const box = document.createElement("div");
+    place.append(box);
+    await widget.render({ model, el: box });
+    for (const node of fallback) node.remove();
+    place.dataset.awake = "";
+  } catch (reason) {
+    console.error(reason);
+    const note = document.createElement("p");
+    note.setAttribute("role", "alert");
+    note.textContent = failed;
+    place.append(note);
+  }
+}
