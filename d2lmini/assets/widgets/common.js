@@ -19,7 +19,7 @@ function parsed(markup, type) {
   return document.importNode(root, true);
 }
 
-/** A compiled text (strings and {m: MathML}, {c: code}, {b: strong}, {i: emphasis}, {p: paragraph break}) as nodes.
+/** A compiled text (strings and {m: MathML}, {c: code}, {b: strong}, {i: emphasis}, {p: break}) as nodes.
  * `values` fills the {{name}} places of exercises with fresh numbers. */
 function rich(segments, values) {
   const fill = (text) => (values ? text.replace(/\{\{([^}]+)\}\}/g, (whole, name) => values[name] ?? whole) : text);
@@ -29,8 +29,10 @@ function rich(segments, values) {
     else if (segment.m) {
       const math = parsed(fill(segment.m).replace("<math", '<math xmlns="http://www.w3.org/1998/Math/MathML"'));
       nodes.append(segment.d ? h("span", { class: "d2l-display" }, math) : math);
-    } else if (segment.c) nodes.append(h("code", {}, fill(segment.c)));
-    else if (segment.b) nodes.append(h("strong", {}, fill(segment.b)));
+    } else if (segment.c) {
+      const short = segment.c.length < 24; // a shape or a name is not broken across lines
+      nodes.append(h("code", { class: short ? "d2l-short" : null }, fill(segment.c)));
+    } else if (segment.b) nodes.append(h("strong", {}, fill(segment.b)));
     else if (segment.i) nodes.append(h("em", {}, fill(segment.i)));
     else if (segment.p) nodes.append(h("span", { class: "d2l-break" }));
   }

@@ -14,6 +14,7 @@ const STYLE = `
 .d2l-exercise .d2l-display{display:block;overflow-x:auto;margin:.5em 0;text-align:center}
 .d2l-exercise math{font-size:1.06em}
 .d2l-exercise code{font-size:.88em;padding:.08em .3em;border-radius:4px;background:var(--w-surface);color:inherit;border:0}
+.d2l-exercise code.d2l-short{white-space:nowrap}
 .d2l-exercise pre{margin:.6em 0;padding:.7em .9em;border:0;border-radius:6px;background:var(--w-surface);color:inherit;overflow-x:auto;
   font-size:.86em;line-height:1.5;tab-size:4}
 .d2l-exercise pre code{padding:0;background:none;font-size:1em;white-space:pre}
