@@ -101,13 +101,11 @@ def _softmax_where(scores: Tensor, mask: Tensor) -> Tensor:
 def _mask_from_lengths(valid_lens: Tensor, shape: tuple[int, ...], device: torch.device) -> Tensor:
     """Turn valid lengths into a mask that broadcasts to `shape`, (batch, [heads,] queries, keys)."""
     _check_lengths("valid_lens", valid_lens, shape[0], shape[-2], device)
-    lengths = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens  # (batch or 1, 1 or queries)
-    if len(shape) == 4:
-        lengths = lengths[:, None]  # one axis for all heads
+    heads = (1,) * (len(shape) - 3)  # one axis for all heads, where there are heads
+    queries = valid_lens.shape[1:] or (1,)  # one length for each query, or one for all
+    lengths = valid_lens.reshape(valid_lens.shape[0], *heads, *queries, 1)
     # Compared on the device: nothing waits for the numbers to come back from a GPU.
-    return (
-        torch.arange(shape[-1], device=device) < lengths[..., None]
-    )  # (batch or 1, [1,] 1 or queries, keys)
+    return torch.arange(shape[-1], device=device) < lengths  # (batch or 1, [1,] 1 or queries, keys)
 
 
 def _check_lengths(name: str, lengths: Tensor, batch: int, queries: int | None, device: torch.device) -> None:
@@ -380,7 +378,8 @@ def _split_heads(X: Tensor, num_heads: int) -> Tensor:
 
     (batch, n, num_hiddens) -> (batch, num_heads, n, num_hiddens / num_heads)
     """
-    return X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    batch, n, num_hiddens = X.shape
+    return X.reshape(batch, n, num_heads, num_hiddens // num_heads).transpose(1, 2)
 
 
 def _join_heads(X: Tensor) -> Tensor:
@@ -452,13 +451,10 @@ def _check_heads(num_hiddens: int, num_heads: int) -> None:
     if num_heads >= 1 and num_hiddens % num_heads == 0:
         return
     divisors = [n for n in range(1, num_hiddens + 1) if num_hiddens % n == 0]
-    nearest = sorted(sorted(divisors, key=lambda n: abs(n - num_heads))[:2])
+    nearest = [n for n in divisors if n < num_heads][-1:] + [n for n in divisors if n > num_heads][:1]
     raise ValueError(
         f"num_heads: got {num_heads} for num_hiddens={num_hiddens}; each head takes an equal share of the "
-        f"width, so "
-        f"the number of heads must divide it. Use {' or '.join(map(str, nearest))} heads, or change "
-        f"num_hiddens"
-        + (f" to {round(num_hiddens / num_heads) * num_heads or num_heads}" if num_heads >= 1 else "")
+        f"width, so the number of heads must divide it. Set num_heads to {' or '.join(map(str, nearest))}"
     )
 
 
