@@ -1,8 +1,8 @@
 r"""Hold the three languages in step: `python -m book.lockstep` lists what is missing or behind.
 
 English is the source. A translated cell has the id and the type of its English cell, in the same order. Its
-code is the same but for comments and the one line that sets the language; its displayed formulas are the same
-but for `\text{…}`; and a translated text keeps, in its metadata, the hash of the English text it was made from.
+code is the same but for comments and the line that sets the language; its displayed formulas are the same but
+for `\text{…}`; and a translated text keeps, in its metadata, the hash of the English it was made from.
 """
 
 import argparse
@@ -132,8 +132,8 @@ def check(root: Path = ROOT) -> list[Finding]:
 def copy_code(english: Notebook, translated: Notebook, language: str) -> bool:
     """Bring the code of a translated notebook in step, in place; say whether anything changed.
 
-    Code that is the same keeps its translated comments. A missing cell is inserted in English, its text without
-    a hash, so that it is listed until somebody translates it; a cell without an English cell is taken out.
+    Code that is the same keeps its translated comments. A missing cell is inserted in English, its text
+    without a hash, so that it is listed until somebody translates it; a cell that English lacks is taken out.
     """
     theirs = {cell["id"]: cell for cell in translated["cells"]}
     cells = []
