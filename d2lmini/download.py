@@ -54,7 +54,7 @@ def fetch(
     except (OSError, http.client.HTTPException) as error:
         raise ConnectionError(
             f"cannot fetch {url}: {getattr(error, 'reason', error)}. Is this computer online? What has "
-            "arrived is kept: run the cell again to take up the rest, or use origin='course', which needs no network"
+            "arrived is kept: run the cell again to take up the rest, or use origin='course'"
         ) from error
     try:
         if sha1 is not None and (found := hashlib.sha1(part.read_bytes()).hexdigest()) != sha1:
