@@ -11,7 +11,7 @@ SITE = Path(__file__).parents[1] / "_build" / "site"
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files with the types that module scripts and WebAssembly need, and our own page for what is not there."""
+    """Files with the types that module scripts need, and our own page for what is not there."""
 
     # said outright: Windows takes them from its registry, where .js may be text/plain
     extensions_map = {  # noqa: RUF012  as in the standard library's class
@@ -27,7 +27,9 @@ class Handler(SimpleHTTPRequestHandler):
     }
 
     def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-cache")  # a rebuilt page is seen at once; unchanged files cost a 304
+        self.send_header(
+            "Cache-Control", "no-cache"
+        )  # a rebuilt page is seen at once; unchanged files cost a 304
         super().end_headers()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -66,7 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         print(
-            f"serve: port {options.port} is taken by another program; choose another one: --port {options.port + 1}",
+            f"serve: port {options.port} is taken by another program; "
+            f"choose another one: --port {options.port + 1}",
             file=sys.stderr,
         )
         return 1

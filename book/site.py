@@ -1,7 +1,7 @@
 """Build the website: three languages, one landing page, into `_build/site`.
 
-`python -m book.site` builds what has changed. Each language is one Sphinx build with warnings as errors; the site is put
-together aside and swapped in, so that a failed or interrupted build leaves the old one as it was.
+`python -m book.site` builds what has changed. Each language is one Sphinx build with warnings as errors; the
+site is put together aside and swapped in, so that a failed or interrupted build leaves the old one as it was.
 """
 
 import argparse
@@ -60,7 +60,9 @@ def _digest(paths: Iterable[Path]) -> str:
 def _inputs(root: Path) -> list[Path]:
     """Every file that the site is made of."""
     folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini" / "assets" / "widgets")
-    files = [p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    files = [
+        p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
+    ]
     return [*files, root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 
@@ -100,7 +102,9 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
     if result:
         # without this the next build would find nothing changed, and so nothing to warn about
         shutil.rmtree(here / "doctrees", ignore_errors=True)
-        raise BuildError(f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}")
+        raise BuildError(
+            f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
+        )
     _index(here, language)
     return time.perf_counter() - start
 
@@ -113,7 +117,9 @@ def _index(here: Path, language: str) -> None:
     if stamp.exists() and stamp.read_text() == digest:
         return
     command = [sys.executable, "-m", "pagefind", "--site", str(html), "--output-path", str(here / "pagefind")]
-    done = subprocess.run([*command, "--force-language", language], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, "--force-language", language], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise BuildError(f"{language}: the search index failed:\n{done.stdout}{done.stderr}")
     for extra in (here / "pagefind").glob("pagefind-*"):
@@ -132,7 +138,9 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     base = (config.get("html", {}).get("baseurl") or "").rstrip("/") + "/"
     theme = ROOT / "book" / "theme"
     template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("door.html")
-    doors = [{"code": c, "tag": LANGUAGES[c][0], "name": LANGUAGES[c][1], "words": strings(c)} for c in languages]
+    doors = [
+        {"code": c, "tag": LANGUAGES[c][0], "name": LANGUAGES[c][1], "words": strings(c)} for c in languages
+    ]
     for name, missing in (("index.html", False), ("404.html", True)):
         page = template.render(
             doors=doors,
@@ -192,7 +200,9 @@ def build(
     chosen = [code for code in LANGUAGES if code in (languages or LANGUAGES)]
     missing = [code for code in chosen if not (root / "chapters" / code / f"{first}.ipynb").exists()]
     if missing:
-        raise BuildError(f"no chapters/{missing[0]}/{first}.ipynb: write it, or name the languages to build with --lang")
+        raise BuildError(
+            f"no chapters/{missing[0]}/{first}.ipynb: write it, or name the languages to build with --lang"
+        )
     stamp = work / "site.stamp"
     state = json.dumps([_digest(_inputs(root)), chosen, str(out)])
     if out.exists() and stamp.exists() and stamp.read_text() == state:
@@ -220,7 +230,9 @@ def build(
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m book.site", description="Build the website.")
-    parser.add_argument("--lang", action="append", choices=list(LANGUAGES), help="build only this language (repeatable)")
+    parser.add_argument(
+        "--lang", action="append", choices=list(LANGUAGES), help="build only this language (repeatable)"
+    )
     parser.add_argument("--out", type=Path, help="folder of the finished site (default: _build/site)")
     options = parser.parse_args(arguments)
     try:

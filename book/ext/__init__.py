@@ -1,7 +1,8 @@
 """The Sphinx side of the course: what turns a stored notebook into a page.
 
-One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `maths` typesets,
-`svg` brings figures into the page, `page` fills the template, `assets` writes stylesheets, fonts and widgets.
+One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `maths`
+typesets, `svg` brings figures into the page, `page` fills the template, `assets` writes stylesheets, fonts and
+widgets.
 """
 
 import hashlib
@@ -31,8 +32,12 @@ def _no_own_search(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("d2lmini_code", "", "env")
-    app.add_config_value("d2lmini_languages", [], "html")  # set by book.site: the languages built side by side
-    app.add_config_value("comments_config", None, "html")  # Jupyter Book sets it for an extension that we leave out
+    app.add_config_value(
+        "d2lmini_languages", [], "html"
+    )  # set by book.site: the languages built side by side
+    app.add_config_value(
+        "comments_config", None, "html"
+    )  # Jupyter Book sets it for an extension that we leave out
     app.add_html_theme("d2lmini", str(HERE.parent / "theme"))
     app.connect("config-inited", _settle_config)
     app.connect("builder-inited", _no_own_search)

@@ -11,6 +11,8 @@ from sphinx.transforms import SphinxTransform
 from .ui import short_language, strings
 
 TAG = re.compile(r"\\tag\{([^}]+)\}")
+CHINESE = r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”‘’…—]"
+CHINESE_BREAK = re.compile(rf"(?<={CHINESE})\n|\n(?={CHINESE})")
 MENTION = re.compile(r"[(（](\d+\.\d+)[)）]")
 
 
@@ -56,7 +58,7 @@ class NameSections(SphinxTransform):
                 section.insert(1, behind_note(section["ids"][0]))
 
 
-class behind_note(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes in lower case
+class behind_note(nodes.General, nodes.Element):
     """Says that a section is older than its English source."""
 
     def __init__(self, anchor: str = "", **attributes: Any) -> None:
@@ -71,6 +73,21 @@ def _visit_note(self: Any, node: behind_note) -> None:
         f'<a href="../en/{page}.html#{node["anchor"]}" hreflang="en">{words["behind_link"]}</a></p>\n'
     )
     raise nodes.SkipNode
+
+
+class JoinChineseLines(SphinxTransform):
+    """A line break in the source between Chinese characters is not a space."""
+
+    default_priority = 320
+
+    def apply(self, **kwargs: Any) -> None:
+        if short_language(self.config.language) != "zh":
+            return
+        for text in list(self.document.findall(nodes.Text)):
+            if "\n" in text and not isinstance(
+                text.parent, (nodes.literal_block, nodes.raw, nodes.math_block)
+            ):
+                text.parent.replace(text, nodes.Text(CHINESE_BREAK.sub("", text)))
 
 
 class NumberFormulas(SphinxTransform):
@@ -103,7 +120,15 @@ def _merge(app: Sphinx, env: BuildEnvironment, docnames: list[str], other: Build
 def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Turn `(1.2)` in prose into a link to the formula of that number, where there is one."""
     tags: dict[str, str] = app.env.d2lmini_tags  # type: ignore[attr-defined]
-    kept_plain = (nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.title, nodes.raw)
+    kept_plain = (
+        nodes.reference,
+        nodes.literal,
+        nodes.literal_block,
+        nodes.math,
+        nodes.math_block,
+        nodes.title,
+        nodes.raw,
+    )
     for text in list(doctree.findall(nodes.Text)):
         ancestor = text.parent
         while ancestor is not None and not isinstance(ancestor, kept_plain):
@@ -116,7 +141,9 @@ def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             if mention[1] not in tags:
                 continue
             pieces.append(nodes.Text(text[start : mention.start()]))
-            page = "" if tags[mention[1]] == docname else app.builder.get_relative_uri(docname, tags[mention[1]])
+            page = (
+                "" if tags[mention[1]] == docname else app.builder.get_relative_uri(docname, tags[mention[1]])
+            )
             link = nodes.reference("", mention[0], refuri=f"{page}#eq-{mention[1]}", internal=True)
             pieces.append(link)
             start = mention.end()
@@ -127,6 +154,7 @@ def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def setup(app: Sphinx) -> None:
     app.add_node(behind_note, html=(_visit_note, None))
     app.add_transform(NameSections)
+    app.add_transform(JoinChineseLines)
     app.add_transform(NumberFormulas)
     app.connect("builder-inited", _ready)
     app.connect("env-purge-doc", _purge)

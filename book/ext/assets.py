@@ -19,7 +19,9 @@ from .maths import KATEX
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "assets" / "widgets"
-logging.getLogger("fontTools").setLevel(logging.WARNING)  # it reports every step, and Sphinx shows all logging
+logging.getLogger("fontTools").setLevel(
+    logging.WARNING
+)  # it reports every step, and Sphinx shows all logging
 INLINE_BELOW = 6_000  # bytes: a smaller font costs less inside the stylesheet than as a request of its own
 
 # class of KaTeX's markup → the font it sets; the nearest such ancestor of a character decides

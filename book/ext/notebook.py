@@ -14,6 +14,9 @@ from .ui import short_language, strings
 
 WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+ONLY_SHOWS = re.compile(
+    r"\s*d2l\.(exercise|explorer|figure)\([^\n]*\)\s*"
+)  # the call says nothing that its output does not
 MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
 
 
@@ -39,7 +42,7 @@ def cells_behind(notebook: dict[str, Any], source: dict[str, Any]) -> set[str]:
 
 
 def _typeset_fallback(markup: str, where: str) -> str:
-    """Typeset `$…$` in the text of a widget's stored fallback; attributes hold the widget's state: untouched."""
+    """Typeset `$…$` in the text of a widget's stored fallback, but not in its attributes: its state."""
     parts = re.split(r"(<[^>]*>)", markup)
     for index in range(0, len(parts), 2):
         parts[index] = MATHS_IN_TEXT.sub(
@@ -48,7 +51,7 @@ def _typeset_fallback(markup: str, where: str) -> str:
     return "".join(parts)
 
 
-def _prepare_output(output: dict[str, Any], cell: dict[str, Any], prefix: str, where: str, label: str) -> None:
+def _prepare_output(output: dict[str, Any], prefix: str, where: str, label: str) -> None:
     data = output.get("data", {})
     if "image/svg+xml" in data:
         drawing = "".join(data.pop("image/svg+xml"))
@@ -109,7 +112,9 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     for cell in notebook["cells"]:
         for count, output in enumerate(cell.get("outputs", [])):
             prefix = f"{cell['id']}-{count}-"
-            _prepare_output(output, cell, prefix, f"{docname}#{cell['id']}", words["plot"])
+            _prepare_output(output, prefix, f"{docname}#{cell['id']}", words["plot"])
+        if cell.get("outputs") and ONLY_SHOWS.fullmatch(text_of(cell)):
+            cell["metadata"]["tags"] = ["remove-input"]
     source[0] = json.dumps(notebook)
 
 

@@ -21,18 +21,37 @@ THEME_LINE = (
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
 )
-JS_WORDS = (
-    "theme_auto theme_light theme_dark copy copied formula table code output plot answered search_none search_count "
-    "search_failed import_done import_failed reset_sure reset_done widget_failed reset"
-).split()
+JS_WORDS = [
+    "theme_auto",
+    "theme_light",
+    "theme_dark",
+    "copy",
+    "copied",
+    "formula",
+    "table",
+    "code",
+    "output",
+    "plot",
+    "answered",
+    "search_none",
+    "search_count",
+    "search_failed",
+    "import_done",
+    "import_failed",
+    "reset_sure",
+    "reset_done",
+    "widget_failed",
+    "reset",
+]
 
 
 def content_security_policy() -> str:
-    """Nothing from another host; scripts only as files, the theme line (by hash) and WebAssembly (the search)."""
+    """Nothing from another host; scripts as files, the theme line (by hash) and WebAssembly (the search)."""
     digest = base64.b64encode(hashlib.sha256(THEME_LINE.encode()).digest()).decode()
     return (
-        f"default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-{digest}'; style-src 'self' 'unsafe-inline'; "
-        "img-src 'self' data:; font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'"
+        f"default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-{digest}'; "
+        "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -56,7 +75,9 @@ class Translator(HTML5Translator):
         self.body.append(f'<h{level} id="{anchor}">')
         if level > 1 and anchor:
             label = strings(short_language(self.config.language))["permalink"]
-            self.context.append(f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a></h{level}>\n')
+            self.context.append(
+                f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a></h{level}>\n'
+            )
         else:
             self.context.append(f"</h{level}>\n")
 
@@ -84,7 +105,11 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
     for tree_index, tree in enumerate(site_map.root.subtrees):
         for number, item in enumerate(tree.items, 1):
             pages.append(
-                {"doc": str(item), "part": (tree.caption or "").lower(), "number": None if tree_index else number}
+                {
+                    "doc": str(item),
+                    "part": (tree.caption or "").lower(),
+                    "number": None if tree_index else number,
+                }
             )
     for entry in pages:
         meta = env.metadata.get(entry["doc"], {})
@@ -96,7 +121,7 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
 
 
 def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """All pages show every chapter's title and number of exercises: when one changes, all are written again."""
+    """All pages show every chapter's title and exercises: when one changes, all are written again."""
     shown = json.dumps(chapters(env), ensure_ascii=False)
     if getattr(env, "d2lmini_shown", None) == shown:
         return []
@@ -114,11 +139,15 @@ def _contents_of(app: Sphinx, docname: str) -> str:
     return str(app.builder.render_partial(sections[0])["fragment"]) if sections else ""  # type: ignore[attr-defined]
 
 
-def fill(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+def fill(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
     config, env = app.config, app.env
     language = short_language(config.language)
     words = strings(language)
-    pages = [{**entry, "link": app.builder.get_relative_uri(pagename, entry["doc"])} for entry in chapters(env)]
+    pages = [
+        {**entry, "link": app.builder.get_relative_uri(pagename, entry["doc"])} for entry in chapters(env)
+    ]
     name = pagename.rsplit("/", 1)[-1]
     repository = context.get("theme_repository_url", "").rstrip("/")
     branch = context.get("theme_repository_branch") or "main"
@@ -142,9 +171,13 @@ def fill(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
         "tag": LANGUAGES[language][0],
         "language": language,
         "words": words,
-        "js_words": json.dumps({key: words[key] for key in JS_WORDS}, ensure_ascii=False).replace("<", "\\u003c"),
+        "js_words": json.dumps({key: words[key] for key in JS_WORDS}, ensure_ascii=False).replace(
+            "<", "\\u003c"
+        ),
         "pages": pages,
-        "page": pages[position] if position is not None else {"name": name, "title": context.get("title", "")},
+        "page": pages[position]
+        if position is not None
+        else {"name": name, "title": context.get("title", "")},
         "previous": pages[position - 1] if position else None,
         "next": pages[position + 1] if position is not None and position + 1 < len(pages) else None,
         "contents": _contents_of(app, pagename) if pagename in env.tocs else "",

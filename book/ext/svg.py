@@ -19,7 +19,9 @@ PAPER = ("#ffffff", "#fff", "white")
 LINE = ("#b0b0b0", "#cccccc", "#d0d0d0", "#e0e0e0")
 
 PROLOGUE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
-GLOBAL_STYLE = re.compile(r'<style type="text/css">\s*\*\s*\{[^}]*\}\s*</style>', re.DOTALL)  # matplotlib's, for every element
+GLOBAL_STYLE = re.compile(
+    r'<style type="text/css">\s*\*\s*\{[^}]*\}\s*</style>', re.DOTALL
+)  # matplotlib's, for every element
 STYLE = re.compile(r"(<style[^>]*>)(.*?)(</style>)", re.DOTALL)
 ROOT = re.compile(r"<svg\b[^>]*>", re.DOTALL)
 BACKGROUND = re.compile(r'(<g id="patch_[12]">\s*<path [^>]*?style=")[^"]*(")', re.DOTALL)
@@ -42,13 +44,11 @@ def _themed(match: re.Match[str]) -> str:
 
 
 def _recolor(drawing: str) -> str:
-    """Replace the palette's colors inside attributes; a color inside `var(…)` has no such neighbors and stays."""
+    """Let a plot that came straight from matplotlib follow the theme: ink, paper and the palette's colors."""
     return re.sub(r'((?:style|fill|stroke|stop-color)=")([^"]*)(")', _recolor_attribute, drawing)
 
 
 def _recolor_attribute(match: re.Match[str]) -> str:
-    if "var(" in match[2]:
-        return match[0]
     return match[1] + COLOR.sub(_themed, f" {match[2]};")[1:-1] + match[3]
 
 
@@ -67,7 +67,9 @@ def _root(drawing: str, prefix: str, alt: str, is_plot: bool) -> str:
     """The opening tag anew: scales with the page, and has a name that can be read out."""
     opening = ROOT.search(drawing)
     assert opening, "not an SVG drawing"
-    sizes = {name: float(value) * (4 / 3 if unit == "pt" else 1) for name, value, unit in SIZE.findall(opening[0])}
+    sizes = {
+        name: float(value) * (4 / 3 if unit == "pt" else 1) for name, value, unit in SIZE.findall(opening[0])
+    }
     box = re.search(r'viewBox="([^"]+)"', opening[0])
     viewbox = box[1] if box else f"0 0 {sizes['width']} {sizes['height']}"
     width = sizes.get("width") or float(viewbox.split()[2])
@@ -75,8 +77,8 @@ def _root(drawing: str, prefix: str, alt: str, is_plot: bool) -> str:
     label = re.sub(r"<[^>]*>", "", title[1]).strip() if title else escape(alt)
     kind = "plot" if is_plot else "drawing"
     tag = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" class="{kind}" '
-        f'id="{prefix}figure" role="img" aria-label="{label}" viewBox="{viewbox}" style="max-width:{width:g}px">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" id="{prefix}figure" '
+        f'class="{kind}" role="img" aria-label="{label}" viewBox="{viewbox}" style="max-width:{width:g}px">'
     )
     return tag + drawing[opening.end() :]
 
@@ -91,13 +93,16 @@ def inline(drawing: str, *, prefix: str, alt: str) -> str:
     """
     is_plot = '<g id="figure_1">' in drawing
     drawing = GLOBAL_STYLE.sub("", PROLOGUE.sub("", drawing))
-    if is_plot:
+    if is_plot and "var(--d2l-" not in drawing:  # d2lmini's own plots are themed already
         drawing = BACKGROUND.sub(r"\1fill: none\2", drawing)
         drawing = re.sub(r"<defs>\s*</defs>", "", drawing)
-    drawing = _recolor(_unique_ids(drawing, prefix))
+        drawing = _recolor(drawing)
+    drawing = _unique_ids(drawing, prefix)
     # a figure's own rules must not reach the others
     drawing = STYLE.sub(rf"\1#{prefix}figure{{\2}}\3", drawing)
-    return f'<div class="figure scroll" data-label="plot">{_root(drawing, prefix, alt, is_plot).strip()}</div>'
+    return (
+        f'<div class="figure scroll" data-label="plot">{_root(drawing, prefix, alt, is_plot).strip()}</div>'
+    )
 
 
 def picture(base64: str, *, alt: str) -> str:

@@ -4,7 +4,11 @@ import csv
 from functools import cache
 from pathlib import Path
 
-LANGUAGES = {"en": ("en", "English"), "vi": ("vi", "Tiếng Việt"), "zh": ("zh-CN", "中文")}  # folder: tag, own name
+LANGUAGES = {
+    "en": ("en", "English"),
+    "vi": ("vi", "Tiếng Việt"),
+    "zh": ("zh-CN", "中文"),
+}  # folder: tag, own name
 _TABLE = Path(__file__).parents[1] / "locale" / "ui.csv"
 
 

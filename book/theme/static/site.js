@@ -103,6 +103,19 @@ for (const box of document.querySelectorAll("article :is(.scroll, pre)")) {
   sizes.observe(box);
 }
 
+// So do formulas in the text that are wider than it.
+const fitFormulas = () => {
+  for (const formula of document.querySelectorAll("article .katex"))
+    if (!formula.closest(".formula")) {
+      formula.classList.remove("wide");
+      const bases = [...formula.querySelectorAll(":scope > .katex-html > .base")];
+      const room = formula.closest("p, li, td, th, h1, h2, h3, h4, div").clientWidth;
+      formula.classList.toggle("wide", bases.some((base) => base.offsetWidth > room));
+    }
+};
+document.fonts.ready.then(fitFormulas);
+addEventListener("resize", fitFormulas);
+
 // Copy buttons
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-']")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
