@@ -202,7 +202,8 @@ def dependencies(layer: nn.Module, n: int, d: int) -> Tensor:
     """Return which output depends on which input, asked of autograd.
 
     Args:
-        layer: maps (1, n, d) to (1, n, d); a copy in float64 with random weights of its own is examined.
+        layer: maps (1, n, d) to (1, n, d); a copy of it in float64 is examined. Its weights should be random: a
+            derivative that happens to be 0 counts as "does not depend".
         n: tokens.
         d: features of every token.
 
@@ -216,12 +217,7 @@ def dependencies(layer: nn.Module, n: int, d: int) -> Tensor:
                 [0, 1, 1, 1],
                 [0, 0, 1, 1]], dtype=torch.int32)
     """
-    layer = copy.deepcopy(layer).double()
-    generator = torch.Generator().manual_seed(0)
-    X = torch.randn(1, n, d, generator=generator, dtype=torch.float64)
-    # one number a token: a sum over features hides no dependence, because the weights are random
-    jacobian = torch.autograd.functional.jacobian(lambda X: layer(X).sum((0, 2)), X)  # (n, 1, n, d)
-    return jacobian.abs().sum((1, 3)) > 0
+    return torch.stack(list(_seen_by_each_output(layer, n, d)))
 
 
 def layers_until_connected(
@@ -246,9 +242,23 @@ def layers_until_connected(
     stack = nn.Sequential()
     for level in range(max_layers):
         stack.append(make_layer(level))
-        if bool(dependencies(stack, n, d).all()):
+        if all(
+            bool(seen.all()) for seen in _seen_by_each_output(stack, n, d)
+        ):  # stops at the first that misses one
             return level + 1
     return None
+
+
+def _seen_by_each_output(layer: nn.Module, n: int, d: int) -> Iterator[Tensor]:
+    """Yield a boolean (n,) for each output: which inputs it depends on."""
+    X = torch.randn(
+        1, n, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64, requires_grad=True
+    )
+    Y = copy.deepcopy(layer).cpu().double()(X)  # (1, n, d)
+    for i in range(n):
+        # one number a token: with random weights a sum over features hides no dependence
+        (gradient,) = torch.autograd.grad(Y[0, i].sum(), X, retain_graph=True)
+        yield gradient[0].abs().sum(-1) > 0
 
 
 def shortest_path(architecture: str, n: int, start: int, end: int, k: int = 3) -> list[Node] | None:
