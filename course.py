@@ -2,7 +2,7 @@
 """The one command of the course: `python3 course.py` tells what it can do (`py course.py` on Windows).
 
 Each verb first sets up what it needs in `.venv`, once; afterwards it starts in a moment. This file needs
-nothing but Python's standard library, and old Pythons must be able to read it: to be told that they are too old.
+nothing but Python's standard library, and old Pythons can read it: to be told that they are too old.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SetUpError(Exception):
 
 def main(arguments: list[str]) -> int:
     """Run a verb; return the exit code."""
-    if sys.version_info < (3, 11):  # noqa: UP036  the sentence is for those
+    if sys.version_info < (3, 11):
         mine = platform.python_version()
         print(f"This is Python {mine}; the course needs 3.11 or newer (python.org).", file=sys.stderr)
         return 1
@@ -268,9 +268,8 @@ def debian_root() -> bool:
 def find_browser() -> str | None:
     """Return an installed Chrome or Chromium; None: Playwright's own is to be used."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-    if found := next(filter(None, map(shutil.which, names)), None):
-        return found
-    places = [Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")]
+    places = [Path(found) for found in map(shutil.which, names) if found]
+    places += [Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")]
     for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
         places.append(Path(os.environ.get(variable, "/nowhere")) / "Google/Chrome/Application/chrome.exe")
     return next((str(place) for place in places if place.exists()), None)
