@@ -41,7 +41,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     "order": ({"items"} | HELP, {"why"}),
     "spot": (HELP, {"rows", "columns", "values", "spots", "elsewhere", "picture", "areas"}),
     "bug": ({"lines"} | HELP, set()),
-    "code": ({"starter", "call", "solution_code"} | HELP, set()),
+    "code": ({"starter", "call", "solution_code", "bugs"} | HELP, set()),
     "open": ({"solution"}, {"points"}),
 }
 
@@ -559,7 +559,12 @@ class Compiler:
                 ast.parse(self.get(key))
             except SyntaxError as error:
                 self.blame((key,), f"{key} is not Python: {error.msg}")
-        return {key: self.get(key) for key in ("starter", "call", "solution_code")}
+        bugs = self.get("bugs")
+        if not isinstance(bugs, dict) or len(bugs) < 4:
+            self.blame(("bugs",), "bugs: at least four known-wrong solutions, each with its message")
+            bugs = {}
+        told = {key: self.text("bugs", key) for key in bugs}
+        return {**{key: self.get(key) for key in ("starter", "call", "solution_code")}, "bugs": told}
 
     def open(self) -> dict[str, Any]:
         if not self.get("points"):

@@ -4,7 +4,6 @@ The content is data (``assets/exercises``, compiled from ``chapters/exercises``)
 in the reader's language and keeps the answers in ``d2lmini-progress.json`` in the working directory.
 """
 
-import base64
 import difflib
 import html
 import json
@@ -15,11 +14,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from d2lmini.language import current_language
 
 PROGRESS_FILE = "d2lmini-progress.json"
 _ASSETS = files("d2lmini") / "assets"
+_shown: "WeakValueDictionary[str, Any]" = WeakValueDictionary()  # the widget that shows an exercise now
 
 
 def exercise(name: str) -> Any:
@@ -41,8 +42,11 @@ def exercise(name: str) -> Any:
     from d2lmini import widgets
 
     content = exercise_content(name, current_language())
-    state = _map(content, lambda part: {key: value for key, value in part.items() if key != "x"})
+    state = _map(
+        content, lambda part: {key: value for key, value in part.items() if key not in ("x", "bugs")}
+    )
     made = widgets.make("exercise", name, state, _readable(content), answers().get(name))
+    _shown[name] = made
     made.observe(lambda change: keep_answer(name, change["new"]), names="answer")
     return made
 
@@ -88,6 +92,11 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
 @cache
 def _strings() -> dict[str, dict[str, Any]]:
     return json.loads((_ASSETS / "widgets" / "exercise-strings.json").read_text(encoding="utf-8"))
+
+
+def say(key: str, **values: Any) -> str:
+    """Return a message of ``exercise-strings.json`` in the reader's language."""
+    return _strings()[key][current_language()].format(**values)
 
 
 def _map(value: Any, change: Any) -> Any:
@@ -151,7 +160,7 @@ def _readable(content: dict[str, Any]) -> str:
     return "".join(parts)
 
 
-# ---------------------------------------------------------------------------------------- what was answered
+# ------------------------------------------------------------------------------------------ what was answered
 
 
 def answers() -> dict[str, dict[str, Any]]:
@@ -164,59 +173,59 @@ def answers() -> dict[str, dict[str, Any]]:
         return kept
     except FileNotFoundError:
         return {}
-    except OSError as error:
-        print(f"{PROGRESS_FILE} cannot be read ({error.strerror}); answers are not kept.")
+    except OSError:
+        print(say("progress_unreadable", file=PROGRESS_FILE))
         return {}
     except (ValueError, KeyError, TypeError, AttributeError):
         aside = path.with_suffix(".broken.json")
         with suppress(OSError):
             path.replace(aside)
-            print(f"{PROGRESS_FILE} was damaged; it is now {aside.name} and a new one is begun.")
+            print(say("progress_broken", file=PROGRESS_FILE, aside=aside.name))
         return {}
 
 
 def keep_answer(name: str, answer: dict[str, Any]) -> None:
     """Keep an answer in the progress file, written beside it and moved into place: never half a file."""
-    kept = answers()
-    kept[name] = answer
-    folder = Path(PROGRESS_FILE).resolve().parent
-    with suppress(OSError):  # a folder that cannot be written: answers then last as long as the kernel
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".d2lmini-", suffix=".json")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"answers": kept}, file, ensure_ascii=False, indent=1)
-            os.replace(temporary, PROGRESS_FILE)
-        except OSError:
+    kept = answers() | {name: answer}
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=".", prefix=".d2lmini-", suffix=".json")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump({"d2lmini": 1, "answers": kept}, file, ensure_ascii=False, indent=1)
+        os.replace(temporary, PROGRESS_FILE)
+    except OSError:
+        if temporary:
             os.unlink(temporary)
-            raise
+        _warn_unwritable()
+
+
+@cache
+def _warn_unwritable() -> None:
+    """Say it once, not at every answer."""
+    print(say("progress_unwritable", file=PROGRESS_FILE))
+
+
+def answered(name: str, answer: dict[str, Any]) -> None:
+    """Keep an answer that was given in Python, and show it in the exercise above, if it is on the page."""
+    keep_answer(name, answer)
+    if name in _shown:
+        _shown[name].answer = answer
 
 
 def progress() -> None:
-    """Print how many exercises of each chapter are done, and a code that the website's progress page reads.
+    """Print how many exercises of each chapter are done, and where the answers are kept.
 
-    The code holds the answers themselves; nothing is sent anywhere.
+    The website's progress panel imports that file, and writes one of the same form.
 
     Example:
         >>> progress()  # doctest: +SKIP
-        self-attention: 5 of 12
+        self-attention: 5 of 14 done
     """
     kept = answers()
     chapters: dict[str, list[bool]] = {}
     for name in exercise_names():
         chapters.setdefault(name.split("/")[0], []).append(bool(kept.get(name, {}).get("done")))
-    of = {"en": "of", "vi": "trên", "zh": "/"}[current_language()]
     for chapter, done in chapters.items():
-        print(f"{chapter}: {sum(done)} {of} {len(done)}")
+        print(say("progress_done", chapter=chapter, done=sum(done), total=len(done)))
     if kept:
-        print(progress_code(kept))
-
-
-def progress_code(kept: dict[str, dict[str, Any]]) -> str:
-    """Return answers as one line of text: ``d2l1.`` and the JSON of ``{id: answer}`` in URL-safe base64.
-
-    Example:
-        >>> progress_code({})
-        'd2l1.e30'
-    """
-    data = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
-    return "d2l1." + base64.urlsafe_b64encode(data).decode().rstrip("=")
+        print(say("progress_file", file=PROGRESS_FILE))

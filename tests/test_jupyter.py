@@ -38,8 +38,11 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
         "PYTHONPATH": str(root),
     }
     options = ["--no-browser", "--allow-root", "--port=0", "--ip=127.0.0.1", "--IdentityProvider.token="]
-    options += [f"--ServerApp.root_dir={work}", "--LabApp.news_url=None", "--LabApp.check_for_updates_class="
-                "jupyterlab.handlers.announcements.NeverCheckForUpdate"]
+    options += [
+        f"--ServerApp.root_dir={work}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
+    ]
     server = subprocess.Popen(
         [sys.executable, "-m", "jupyterlab", *options],
         env=environment,
@@ -56,7 +59,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
         else:
             pytest.fail("JupyterLab did not start")
         # an unread pipe would block the server
-        drain = subprocess.Popen([sys.executable, "-c", "import sys; [None for _ in sys.stdin]"], stdin=server.stderr)
+        drain = subprocess.Popen(
+            [sys.executable, "-c", "import sys; [None for _ in sys.stdin]"], stdin=server.stderr
+        )
         yield found[0], work
     finally:
         server.terminate()

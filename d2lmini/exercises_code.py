@@ -1,0 +1,344 @@
+"""Code exercises: hidden cases, a right answer, and the bugs that are known by their results.
+
+A bug is a wrong solution kept on purpose. A reader's function that agrees with it on every case, where the
+right answer does not, has that bug, and is told so; the sentences stand in the exercise's YAML file.
+"""
+
+import ctypes
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from d2lmini import exercises
+from d2lmini.exercises import say
+from d2lmini.language import current_language
+
+Case = tuple[Any, ...]
+Results = tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function to be written: what it returns, the cases, the right answer and the known wrong ones."""
+
+    returns: tuple[str, ...]
+    right: Callable[..., Results]
+    cases: tuple[Case, ...]  # the ordinary ones: here a bug is looked for first
+    edges: tuple[Case, ...]  # looked at when the ordinary ones are right
+    bugs: dict[str, Callable[..., Results]]  # by their name in the YAML file, the likelier first
+
+
+def _normal(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+# ------------------------------------------------------------------------------------------------ attention
+
+
+def _attention(
+    scale: Callable[[Tensor, Tensor], float] = lambda Q, V: Q.shape[-1] ** 0.5,
+    axis: int = -1,
+    mask_use: str = "before",
+    after: bool = False,
+    empty: str = "zeros",
+) -> Callable[..., Results]:
+    """Scaled dot-product attention, right by default, with one thing at a time that can be done wrong."""
+
+    def attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Results:
+        scores = Q @ K.transpose(-2, -1)
+        if not after:
+            scores = scores / scale(Q, V)
+        if mask is not None and mask_use != "ignored":
+            hidden = mask if mask_use == "inverted" else ~mask
+            if mask_use != "late":
+                scores = scores.masked_fill(hidden, -1e9 if empty == "uniform" else float("-inf"))
+        weights = torch.softmax(scores, dim=axis)
+        if after:
+            weights = weights / scale(Q, V)
+        if mask is not None and (mask_use == "late" or (mask_use == "before" and empty == "zeros")):
+            weights = weights.masked_fill(~mask, 0.0)
+        return weights @ V, weights
+
+    return attention
+
+
+def _visible(*rows: list[int]) -> Tensor:
+    return torch.tensor(rows, dtype=torch.bool)
+
+
+_right_attention = _attention()
+# widths of queries and values differ, and so do the numbers of queries and keys: mix-ups then show
+_ATTENTION = Task(
+    returns=("output", "weights"),
+    right=_right_attention,
+    cases=(
+        (_normal(3, 8), _normal(4, 8, seed=1), _normal(4, 5, seed=2)),
+        (
+            _normal(2, 3, 16, seed=3),
+            _normal(2, 5, 16, seed=4),
+            _normal(2, 5, 4, seed=5),
+            _visible([1, 1, 1, 0, 0], [1, 1, 0, 0, 0]).unsqueeze(1),
+        ),
+        (
+            _normal(2, 2, 4, 6, seed=6),
+            _normal(2, 2, 4, 6, seed=7),
+            _normal(2, 2, 4, 3, seed=8),
+            torch.ones(4, 4, dtype=torch.bool).tril(),
+        ),
+    ),
+    edges=(
+        (
+            _normal(2, 2, 4, seed=9),
+            _normal(2, 3, 4, seed=10),
+            _normal(2, 3, 4, seed=11),
+            _visible([1, 1, 0], [0, 0, 0]).unsqueeze(1),
+        ),
+    ),
+    bugs={
+        "missing-scale": _attention(scale=lambda Q, V: 1.0),
+        "scale-after-softmax": _attention(after=True),
+        "scale-by-d": _attention(scale=lambda Q, V: Q.shape[-1]),
+        "scale-by-values": _attention(scale=lambda Q, V: V.shape[-1] ** 0.5),
+        "wrong-axis": _attention(axis=-2, empty="uniform"),
+        "mask-inverted": _attention(mask_use="inverted"),
+        "mask-after-softmax": _attention(mask_use="late"),
+        "mask-ignored": _attention(mask_use="ignored"),
+        "only-output": lambda *case: _right_attention(*case)[:1],
+        "swapped": lambda *case: _right_attention(*case)[::-1],
+        "empty-row-nan": _attention(empty="nan"),
+        "empty-row-uniform": _attention(empty="uniform"),
+    },
+)
+
+
+# ---------------------------------------------------------------------------------------------- split heads
+
+
+def _split_heads(X: Tensor, num_heads: int) -> Results:
+    batch, n, hidden = X.shape
+    split = X.reshape(batch, n, num_heads, hidden // num_heads).transpose(1, 2)
+    return (split.reshape(batch * num_heads, n, hidden // num_heads),)
+
+
+def _mixed_tokens(X: Tensor, num_heads: int) -> Results:
+    return (X.reshape(X.shape[0] * num_heads, X.shape[1], -1),)
+
+
+def _interleaved(X: Tensor, num_heads: int) -> Results:
+    batch, n, hidden = X.shape
+    split = X.reshape(batch, n, hidden // num_heads, num_heads).permute(0, 3, 1, 2)
+    return (split.reshape(batch * num_heads, n, -1),)
+
+
+def _heads_before_batch(X: Tensor, num_heads: int) -> Results:
+    batch, n, _ = X.shape
+    return (X.reshape(batch, n, num_heads, -1).permute(2, 0, 1, 3).reshape(batch * num_heads, n, -1),)
+
+
+def _not_folded(X: Tensor, num_heads: int) -> Results:
+    return (X.reshape(*X.shape[:2], num_heads, -1).transpose(1, 2),)
+
+
+def _axes_swapped(X: Tensor, num_heads: int) -> Results:
+    return (_split_heads(X, num_heads)[0].transpose(1, 2),)
+
+
+_SPLIT_HEADS = Task(
+    returns=("result",),
+    right=_split_heads,
+    cases=((_normal(2, 4, 6), 3), (_normal(3, 5, 8, seed=1), 2)),
+    edges=((_normal(1, 3, 4, seed=2), 1), (_normal(2, 1, 4, seed=3), 4)),
+    bugs={
+        "mixed-tokens": _mixed_tokens,
+        "interleaved": _interleaved,
+        "heads-before-batch": _heads_before_batch,
+        "not-folded": _not_folded,
+        "axes-swapped": _axes_swapped,
+    },
+)
+
+TASKS = {
+    "self-attention/code-attention": _ATTENTION,
+    "self-attention/code-split-heads": _SPLIT_HEADS,
+}
+
+
+# ------------------------------------------------------------------------------------------------ the verdict
+
+
+def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None:
+    """Check your function for a code exercise and print the verdict: which bug a wrong one looks like.
+
+    Args:
+        name: the exercise, e.g. ``"self-attention/code-attention"``.
+        function: your function, not called.
+        seconds: how long it may take in all; a function that does not end is stopped.
+
+    Raises:
+        ValueError: there is no such code exercise; the names are told.
+
+    Example:
+        >>> check("self-attention/code-split-heads", lambda X, num_heads: ...)
+        Not written yet: replace each ... by your code.
+    """
+    if name not in TASKS:
+        raise ValueError(
+            f"name: there is no code exercise {name!r}; choose one of {', '.join(map(repr, TASKS))}"
+        )
+    content = exercises.exercise_content(name, current_language())
+    if not callable(function):
+        print(say("check_not_function", call=content["call"]))
+        return
+    task = TASKS[name]
+    verdict = _Verdict(task, {bug: _plain(text) for bug, text in content["bugs"].items()})
+    finished = _within(seconds, lambda: verdict.judge(function))
+    message = verdict.message if finished else say("check_time", seconds=f"{seconds:g}")
+    print(message)
+    if finished and verdict.right:
+        exercises.answered(name, {"done": True})
+
+
+def _plain(text: list[Any]) -> str:
+    """A compiled text for print(): formulas in TeX, roots as √."""
+    parts = (
+        part if isinstance(part, str) else next(part[key] for key in "xcbi" if key in part) for part in text
+    )
+    return "".join(parts).replace("\\sqrt ", "√")
+
+
+class _Verdict:
+    """What is said about a function: the first thing that helps, from "not written" to "all cases pass"."""
+
+    def __init__(self, task: Task, bugs: dict[str, str]):
+        self.task, self.bugs = task, bugs
+        self.message, self.right = "", False
+
+    def judge(self, function: Callable[..., Any]) -> None:
+        self.message = self._wrong(function) or say(
+            "check_right", count=len(self.task.cases) + len(self.task.edges)
+        )
+
+    def _wrong(self, function: Callable[..., Any]) -> str:
+        changed = False
+        # the ordinary cases first: a bug seen there is the one to speak of, whatever an edge case adds
+        for cases in (self.task.cases, self.task.cases + self.task.edges):
+            results = []
+            for case in cases:
+                given = tuple(value.clone() if isinstance(value, Tensor) else value for value in case)
+                try:
+                    result = function(*given)
+                except NotImplementedError:
+                    return say("check_unwritten")
+                except Exception as error:
+                    return self._stopped(error, case)
+                results.append(result)
+                changed = changed or any(
+                    isinstance(value, Tensor) and not torch.equal(value, before)
+                    for value, before in zip(given, case, strict=True)
+                )
+            if any(result is None or _has_gap(result) for result in results):
+                return say("check_unwritten")
+            if not all(
+                _same(result, self.task.right(*case)) for result, case in zip(results, cases, strict=True)
+            ):
+                reason = self._named(results, cases) or self._first_difference(results, cases)
+                return say("check_bug", reason=reason)
+        if changed:
+            return say("check_changed")
+        self.right = True
+        return ""
+
+    def _stopped(self, error: Exception, case: Case) -> str:
+        message = say("check_error", error=f"{type(error).__name__}: {error}", shapes=_shapes(case))
+        # the last line of the reader's own code, neither of this file nor of torch
+        steps = traceback.extract_tb(error.__traceback__)
+        own = [
+            step.line for step in steps if step.filename != __file__ and "site-packages" not in step.filename
+        ]
+        return message + ("\n" + say("check_line", line=own[-1]) if own and own[-1] else "")
+
+    def _named(self, results: list[Any], cases: tuple[Case, ...]) -> str:
+        for bug, wrong in self.task.bugs.items():
+            expected = [wrong(*case) for case in cases]
+            telling = not all(
+                _same(one, self.task.right(*case)) for one, case in zip(expected, cases, strict=True)
+            )
+            if telling and all(_same(result, one) for result, one in zip(results, expected, strict=True)):
+                return self.bugs[bug]
+        return ""
+
+    def _first_difference(self, results: list[Any], cases: tuple[Case, ...]) -> str:
+        for result, case in zip(results, cases, strict=True):
+            expected = self.task.right(*case)
+            given = _as_tuple(result)
+            if len(given) != len(expected) or not all(isinstance(one, Tensor) for one in given):
+                found = ", ".join(type(one).__name__ for one in given)
+                return say("check_type", expected=", ".join(self.task.returns), given=found)
+            shapes = _shapes(case)
+            for name, one, right in zip(self.task.returns, given, expected, strict=True):
+                if one.shape != right.shape:
+                    shape = {"expected": tuple(right.shape), "given": tuple(one.shape)}
+                    return say("check_shape", shapes=shapes, name=name, **shape)
+                if one.isnan().any():
+                    return say("check_nan", shapes=shapes, name=name)
+                off = ~torch.isclose(one.detach().to(right.dtype), right, atol=1e-4)
+                if off.any():
+                    index = tuple(off.nonzero()[0].tolist())
+                    value = {"expected": right[index].item(), "given": one[index].item()}
+                    return say("check_value", shapes=shapes, name=name, place=list(index), **value)
+        raise AssertionError("called without a difference")
+
+
+def _as_tuple(result: Any) -> tuple[Any, ...]:
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def _has_gap(result: Any) -> bool:
+    return any(one is ... for one in _as_tuple(result))
+
+
+def _same(result: Any, expected: tuple[Any, ...]) -> bool:
+    given = _as_tuple(result)
+    return len(given) == len(expected) and all(
+        isinstance(one, Tensor)
+        and one.shape == right.shape
+        and torch.allclose(one.detach().to(right.dtype), right, atol=1e-4, equal_nan=True)
+        for one, right in zip(given, expected, strict=True)
+    )
+
+
+def _shapes(case: Case) -> str:
+    return ", ".join(str(tuple(value.shape)) if hasattr(value, "shape") else str(value) for value in case)
+
+
+class _OutOfTime(BaseException):
+    """Raised in a function that does not end; no Exception, so that `except Exception` lets it pass."""
+
+
+def _within(seconds: float, work: Callable[[], None]) -> bool:
+    """Run `work` in a thread and stop it when it takes longer: on every system, inside Jupyter too."""
+    done = threading.Event()
+
+    def run() -> None:
+        with suppress(_OutOfTime):
+            work()
+            done.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    # an exception is raised at the next line of Python; more than once, in case a bare `except` swallows it
+    for _ in range(20):
+        if not thread.is_alive():
+            break
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_OutOfTime)
+        )
+        thread.join(0.1)
+    return done.is_set()
