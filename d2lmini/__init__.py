@@ -98,7 +98,8 @@ _EXPORTS = {
     ),
     "plotting": ("Animator", "plot", "set_axes", "set_figsize", "show_heatmaps", "use_svg_display"),
     "figures": ("figure",),
-    "exercises": ("exercise",),
+    "exercises": ("exercise", "progress"),
+    "exercises_code": ("check",),
     "widgets": ("explorer",),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
