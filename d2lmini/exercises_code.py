@@ -31,7 +31,9 @@ class Task:
     right: Callable[..., Results]
     cases: tuple[Case, ...]  # the ordinary ones: here a bug is looked for first
     edges: tuple[Case, ...]  # looked at when the ordinary ones are right
-    bugs: dict[str, Callable[..., Results]]  # by their name in the YAML file, the likelier first
+    bugs: dict[
+        str, tuple[Callable[..., Results], ...]
+    ]  # by name in the YAML file; each in its common spellings
 
 
 def _normal(*shape: int, seed: int = 0) -> Tensor:
@@ -73,6 +75,12 @@ def _visible(*rows: list[int]) -> Tensor:
 
 
 _right_attention = _attention()
+
+
+def _inverted_throughout(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Results:
+    return _right_attention(Q, K, V, None if mask is None else ~mask)
+
+
 # widths of queries and values differ, and so do the numbers of queries and keys: mix-ups then show
 _ATTENTION = Task(
     returns=("output", "weights"),
@@ -101,18 +109,18 @@ _ATTENTION = Task(
         ),
     ),
     bugs={
-        "missing-scale": _attention(scale=lambda Q, V: 1.0),
-        "scale-after-softmax": _attention(after=True),
-        "scale-by-d": _attention(scale=lambda Q, V: Q.shape[-1]),
-        "scale-by-values": _attention(scale=lambda Q, V: V.shape[-1] ** 0.5),
-        "wrong-axis": _attention(axis=-2, empty="uniform"),
-        "mask-inverted": _attention(mask_use="inverted"),
-        "mask-after-softmax": _attention(mask_use="late"),
-        "mask-ignored": _attention(mask_use="ignored"),
-        "only-output": lambda *case: _right_attention(*case)[:1],
-        "swapped": lambda *case: _right_attention(*case)[::-1],
-        "empty-row-nan": _attention(empty="nan"),
-        "empty-row-uniform": _attention(empty="uniform"),
+        "missing-scale": (_attention(scale=lambda Q, V: 1.0),),
+        "scale-after-softmax": (_attention(after=True),),
+        "scale-by-d": (_attention(scale=lambda Q, V: Q.shape[-1]),),
+        "scale-by-values": (_attention(scale=lambda Q, V: V.shape[-1] ** 0.5),),
+        "wrong-axis": tuple(_attention(axis=-2, empty=empty) for empty in ("zeros", "nan", "uniform")),
+        "mask-inverted": (_attention(mask_use="inverted"), _inverted_throughout),
+        "mask-after-softmax": (_attention(mask_use="late"),),
+        "mask-ignored": (_attention(mask_use="ignored"),),
+        "only-output": (lambda *case: _right_attention(*case)[:1],),
+        "swapped": (lambda *case: _right_attention(*case)[::-1],),
+        "empty-row-nan": (_attention(empty="nan"),),
+        "empty-row-uniform": (_attention(empty="uniform"),),
     },
 )
 
@@ -155,17 +163,77 @@ _SPLIT_HEADS = Task(
     cases=((_normal(2, 4, 6), 3), (_normal(3, 5, 8, seed=1), 2)),
     edges=((_normal(1, 3, 4, seed=2), 1), (_normal(2, 1, 4, seed=3), 4)),
     bugs={
-        "mixed-tokens": _mixed_tokens,
-        "interleaved": _interleaved,
-        "heads-before-batch": _heads_before_batch,
-        "not-folded": _not_folded,
-        "axes-swapped": _axes_swapped,
+        "mixed-tokens": (_mixed_tokens,),
+        "interleaved": (_interleaved,),
+        "heads-before-batch": (_heads_before_batch,),
+        "not-folded": (_not_folded,),
+        "axes-swapped": (_axes_swapped,),
+    },
+)
+
+# ----------------------------------------------------------------------------------------------- local mask
+
+
+def _distance(n: int) -> Tensor:
+    position = torch.arange(n)
+    return position[:, None] - position  # (n, n), query minus key
+
+
+_LOCAL_MASK = Task(
+    returns=("mask",),
+    right=lambda n, r: (_distance(n).abs() <= r // 2,),
+    cases=((7, 3), (9, 5)),
+    edges=((4, 1), (3, 9)),
+    bugs={
+        "too-wide": lambda n, r: (_distance(n).abs() <= r,),
+        "too-narrow": lambda n, r: (_distance(n).abs() < r // 2,),
+        "one-sided": lambda n, r: (_distance(n) <= r // 2,),
+        "inverted": lambda n, r: (_distance(n).abs() > r // 2,),
+        "backward": lambda n, r: ((_distance(n) >= 0) & (_distance(n) < r),),
+    },
+)
+
+
+# ----------------------------------------------------------------------------------------- linear attention
+
+
+def _linear(
+    features_of_queries: Callable[[Tensor], Tensor] = lambda X: torch.nn.functional.elu(X) + 1,
+    features_of_keys: Callable[[Tensor], Tensor] = lambda X: torch.nn.functional.elu(X) + 1,
+    total: Callable[[Tensor, Tensor], Tensor] = lambda Q, K: (Q @ K.sum(dim=0))[:, None],
+) -> Callable[..., Results]:
+    """Linear attention, right by default, with one thing at a time that can be done wrong."""
+
+    def attention(Q: Tensor, K: Tensor, V: Tensor) -> Results:
+        Q, K = features_of_queries(Q), features_of_keys(K)
+        return (Q @ (K.T @ V) / total(Q, K),)
+
+    return attention
+
+
+_LINEAR_ATTENTION = Task(
+    returns=("output",),
+    right=_linear(),
+    cases=(
+        (_normal(3, 8), _normal(4, 8, seed=1), _normal(4, 5, seed=2)),
+        (_normal(6, 4, seed=3), _normal(6, 4, seed=4), _normal(6, 4, seed=5)),
+    ),
+    edges=((_normal(1, 2, seed=6), _normal(1, 2, seed=7), _normal(1, 3, seed=8)),),
+    bugs={
+        "no-total": _linear(total=lambda Q, K: torch.ones(1)),
+        "features-of-queries-only": _linear(features_of_keys=lambda X: X),
+        "no-features": _linear(features_of_queries=lambda X: X, features_of_keys=lambda X: X),
+        "elu-without-one": _linear(torch.nn.functional.elu, torch.nn.functional.elu),
+        "divided-by-count": _linear(total=lambda Q, K: torch.tensor(float(len(K)))),
+        "softmax": lambda Q, K, V: (torch.softmax(Q @ K.T / Q.shape[-1] ** 0.5, dim=-1) @ V,),
     },
 )
 
 TASKS = {
     "self-attention/code-attention": _ATTENTION,
     "self-attention/code-split-heads": _SPLIT_HEADS,
+    "complexity/code-linear-attention": _LINEAR_ATTENTION,
+    "complexity/code-local-mask": _LOCAL_MASK,
 }
 
 
@@ -244,9 +312,7 @@ class _Verdict:
                 )
             if any(result is None or _has_gap(result) for result in results):
                 return say("check_unwritten")
-            if not all(
-                _same(result, self.task.right(*case)) for result, case in zip(results, cases, strict=True)
-            ):
+            if not _all_same(results, [self.task.right(*case) for case in cases]):
                 reason = self._named(results, cases) or self._first_difference(results, cases)
                 return say("check_bug", reason=reason)
         if changed:
@@ -264,13 +330,12 @@ class _Verdict:
         return message + ("\n" + say("check_line", line=own[-1]) if own and own[-1] else "")
 
     def _named(self, results: list[Any], cases: tuple[Case, ...]) -> str:
-        for bug, wrong in self.task.bugs.items():
-            expected = [wrong(*case) for case in cases]
-            telling = not all(
-                _same(one, self.task.right(*case)) for one, case in zip(expected, cases, strict=True)
-            )
-            if telling and all(_same(result, one) for result, one in zip(results, expected, strict=True)):
-                return self.bugs[bug]
+        right = [self.task.right(*case) for case in cases]
+        for bug, spellings in self.task.bugs.items():
+            for wrong in spellings:
+                expected = [wrong(*case) for case in cases]
+                if not _all_same(expected, right) and _all_same(results, expected):
+                    return self.bugs[bug]
         return ""
 
     def _first_difference(self, results: list[Any], cases: tuple[Case, ...]) -> str:
@@ -311,6 +376,10 @@ def _same(result: Any, expected: tuple[Any, ...]) -> bool:
         and torch.allclose(one.detach().to(right.dtype), right, atol=1e-4, equal_nan=True)
         for one, right in zip(given, expected, strict=True)
     )
+
+
+def _all_same(results: list[Any], expected: list[Results]) -> bool:
+    return all(_same(result, one) for result, one in zip(results, expected, strict=True))
 
 
 def _shapes(case: Case) -> str:
