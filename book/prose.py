@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import yaml
 from markdown_it import MarkdownIt
 
-from book.chapters import LANGUAGES, ROOT, Notebook, chapters, path_of, read, shown, source
+from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, chapters, path_of, read, shown, source
 
 HAN = "\u4e00-\u9fff"
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
@@ -32,7 +32,7 @@ VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹ�
 NOT_COMMONMARK = {
     re.compile(r"^[ \t]*:{3,}", re.M): "a ::: fence",
     re.compile(r"^[ \t]*`{3,}\{", re.M): "a directive",
-    re.compile(r"\{[a-z][\w:+-]*\}`"): "a role",
+    re.compile(r"(?<!`)\{[a-z][\w:+-]*\}`[^`]"): "a role",
     re.compile(r"^[ \t]*\([\w:.-]+\)=[ \t]*$", re.M): "a target",
     re.compile(r"\$\$[ \t]*\([\w:.-]+\)"): "an equation label",
     re.compile(r"^[ \t]*\\begin\{", re.M): "a formula without $$",
@@ -115,7 +115,11 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
             path = path_of(language, name, root)
             yield from notebook_texts(read(path), shown(path, root), language)
     for path in sorted(root.glob("chapters/exercises/**/*.yaml")):
-        yield from localized(yaml.safe_load(path.read_text(encoding="utf-8")), shown(path, root))
+        try:
+            data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except yaml.YAMLError as error:
+            raise CourseError(f"{shown(path, root)}: {error}") from None
+        yield from localized(data, shown(path, root))
     for table in (root / "d2lmini" / "assets" / "catalogue.csv", root / "book" / "glossary.csv"):
         if table.exists():
             with table.open(encoding="utf-8", newline="") as file:
@@ -147,7 +151,7 @@ def commonmark(markdown: str) -> Iterator[str]:
     for token in MarkdownIt("commonmark").enable("table").parse(formulas_out):
         for child in token.children or ():
             if child.type == "text" and (found := re.search(r".{0,8}(\S\*|\*\S).{0,8}", child.content)):
-                yield f"emphasis that does not show, for want of a space outside or punctuation inside: {found[0]!r}"
+                yield f"emphasis that does not show (it wants a space outside): {found[0]!r}"
 
 
 def normalized(text: str) -> Iterator[str]:
@@ -323,7 +327,11 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
 
 def main() -> int:
     """Check the whole course; return the exit code."""
-    findings = check(list(course_texts()))
+    try:
+        findings = check(list(course_texts()))
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 1
     for finding in findings:
         print(finding)
     print(f"{len(findings)} findings" if findings else "no findings")

@@ -1,0 +1,226 @@
+"""course.py: what each verb does first, and the sentence for each thing that goes wrong."""
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import course
+
+ROOT = Path(course.__file__).parent
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course in an empty folder, with a `.venv` that is made without installing anything."""
+    (tmp_path / "book").mkdir()
+    for file in course.EVERYTHING:
+        (tmp_path / file).write_text("nothing\n")
+    monkeypatch.setattr(course, "ROOT", tmp_path)
+    monkeypatch.setattr(course, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(course, "LOG", tmp_path / "_build" / "setup.log")
+    monkeypatch.setattr(course, "PYTHON", tmp_path / ".venv" / "bin" / "python")
+    return tmp_path
+
+
+@pytest.fixture
+def steps(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The steps that the set-up takes, none of them really."""
+    taken: list[str] = []
+
+    def logged(what: str, command: list[str | Path]) -> None:
+        taken.append(what)
+        if "venv" in command:
+            course.PYTHON.parent.mkdir(parents=True, exist_ok=True)
+            course.PYTHON.touch()
+
+    monkeypatch.setattr(course, "logged", logged)
+    monkeypatch.setattr(course, "works", lambda command: command[0] == sys.executable)
+    return taken
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "course.py"), *arguments]
+    return subprocess.run(command, cwd=ROOT.parent, capture_output=True, text=True, check=False)
+
+
+def test_alone_it_prints_help() -> None:
+    result = run()
+    assert result.returncode == 0
+    assert all(f"\n  {verb} " in result.stdout for verb in course.VERBS)
+
+
+def test_unknown_verb_is_a_sentence() -> None:
+    result = run("publish")
+    assert result.returncode == 2
+    assert result.stderr.startswith("publish: no such verb; there are serve, test")
+
+
+def test_lockstep_needs_no_set_up(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, object]] = []
+    monkeypatch.setattr(course, "module", lambda name, rest, python=None: calls.append((name, python)) or 3)
+    assert course.main(["lockstep"]) == 3
+    assert calls == [("book.lockstep", sys.executable)]
+    assert not (elsewhere / ".venv").exists()
+
+
+def test_old_python_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 10, 1))
+    assert course.main(["serve"]) == 1
+    assert "needs 3.11 or newer" in capsys.readouterr().err
+
+
+def test_second_set_up_does_nothing(steps: list[str]) -> None:
+    course.set_up(course.READING)
+    assert steps == ["a virtual environment", "packages"]
+    course.set_up(course.READING)
+    assert len(steps) == 2
+
+
+def test_everything_includes_reading(steps: list[str]) -> None:
+    course.set_up(course.EVERYTHING)
+    assert steps[-1] == "d2lmini"
+    before = len(steps)
+    course.set_up(course.READING)
+    assert len(steps) == before
+
+
+def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:
+    course.set_up(course.READING)
+    (elsewhere / "requirements.txt").write_text("something\n")
+    course.set_up(course.READING)
+    assert steps.count("packages") == 2
+
+
+def test_interrupted_set_up_is_taken_up(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(what: str, *arguments: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(course, "pip", interrupted)
+        assert course.main(["site"]) == 130
+    monkeypatch.setattr(course, "module", lambda *arguments: 0)
+    assert course.main(["site"]) == 0
+    assert steps.count("a virtual environment") == 2  # its pip did not work
+    assert steps[-1] == "packages"
+
+
+def test_missing_venv_names_the_package(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course, "works", lambda command: False)
+    monkeypatch.setattr(course, "debian_root", lambda: False)
+    with pytest.raises(course.SetUpError, match=rf"sudo apt install python3\.{sys.version_info.minor}-venv"):
+        course.set_up(course.READING)
+    monkeypatch.setattr(course, "debian_root", lambda: True)
+    course.set_up(course.READING)
+    assert steps[:2] == ["Python's venv"] * 2
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [
+        (
+            "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
+            "disk is full",
+        ),
+        ("Retrying after connection broken by 'NewConnectionError(…)'", "no network"),
+        (
+            "Failed to resolve 'host' ([Errno -3] Temporary failure in name resolution): NameResolutionError",
+            "no network",
+        ),
+        ("ERROR: No matching distribution found for torch==2.13.0", "does not exist for Python"),
+        ("PermissionError: [Errno 13] Permission denied: 'x'", "may not be written"),
+        ("something else", "Installing it failed."),
+    ],
+)
+def test_failed_step_gives_its_reason_its_end_and_its_log(
+    elsewhere: Path, output: str, sentence: str
+) -> None:
+    course.LOG.parent.mkdir()
+    script = f"print('begin'); print({output!r}); raise SystemExit(1)"
+    with pytest.raises(course.SetUpError) as error:
+        course.logged("it", [sys.executable, "-c", script])
+    assert sentence in str(error.value)
+    assert output in str(error.value)
+    assert str(course.LOG) in str(error.value)
+    assert course.LOG.read_text(encoding="utf-8").splitlines() == ["begin", output]
+
+
+def test_full_disk_and_forbidden_file_are_sentences() -> None:
+    assert "disk is full" in course.in_words(OSError(errno.ENOSPC, "no space"))
+    assert course.in_words(PermissionError(errno.EACCES, "no", "x.log")) == "x.log may not be written."
+
+
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[str, list[str]]]]:
+    """Let modules end with these codes instead of running; return which ran."""
+
+    def fake(**codes: int) -> list[tuple[str, list[str]]]:
+        ran: list[tuple[str, list[str]]] = []
+
+        def module(name: str, arguments: list[str]) -> int:
+            ran.append((name, arguments))
+            return codes.get(name.removeprefix("book."), 0)
+
+        monkeypatch.setattr(course, "module", module)
+        monkeypatch.setattr(course, "set_up", lambda files: None)
+        monkeypatch.setattr(course, "install_browser", lambda: None)
+        return ran
+
+    return fake
+
+
+Modules = Callable[..., list[tuple[str, list[str]]]]
+
+
+def test_tests_run_once_after_the_linters_with_the_options_given(modules: Modules) -> None:
+    ran = modules()
+    assert course.main(["test", "-k", "attention"]) == 0
+    assert [name for name, _ in ran] == ["ruff", "ruff", "mypy", "pytest"]
+    assert ran[-1][1][-2:] == ["-k", "attention"]
+    assert ran[-1][1][2:4] == ["--dist", "loadfile"]
+
+
+@pytest.mark.parametrize("codes", [{"ruff": 1}, {"mypy": 1}, {"pytest": 1}])
+def test_any_failing_check_fails_and_pytest_is_last(modules: Modules, codes: dict[str, int]) -> None:
+    ran = modules(**codes)
+    assert course.main(["test"]) == 1
+    assert ran[-1][0] == "pytest"
+
+
+def test_serve_builds_first_and_shows_nothing_broken(modules: Modules) -> None:
+    ran = modules()
+    assert course.main(["serve", "--port", "8001"]) == 0
+    assert ran == [("book.site", []), ("book.serve", ["--port", "8001"])]
+    ran = modules(site=1)
+    assert course.main(["serve"]) == 1
+    assert ran == [("book.site", [])]
+
+
+def test_browser_comes_from_debian_as_root_else_from_playwright(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(course, "find_browser", lambda: None)
+    commands: list[list[str]] = []
+    monkeypatch.setattr(
+        course, "logged", lambda what, command: commands.append([str(part) for part in command])
+    )
+    monkeypatch.setattr(course, "debian_root", lambda: True)
+    course.install_browser()
+    assert commands[-1][-2:] == ["chromium", "fonts-noto-cjk"]
+    monkeypatch.setattr(course, "debian_root", lambda: False)
+    course.install_browser()
+    assert commands[-1][-3:] == ["playwright", "install", "chromium"]
+    monkeypatch.setattr(course, "find_browser", lambda: "/usr/bin/chromium")
+    course.install_browser()
+    assert len(commands) == 3
+
+
+def test_installed_browser_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / ("google-chrome.exe" if os.name == "nt" else "google-chrome")
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert course.find_browser() == str(program)

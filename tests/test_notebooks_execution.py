@@ -1,0 +1,131 @@
+"""book.notebooks: what it stores, and what the tests then accept."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from book import notebooks
+from book.chapters import ROOT, CourseError, Notebook, find, path_of, read, write
+
+
+def notebook(*cells: tuple[str, str], tags: tuple[str, ...] = ()) -> Notebook:
+    """A notebook of code cells, (id, code) each; the tags go to the last."""
+    made = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": name,
+            "metadata": {},
+            "outputs": [],
+            "source": [code],
+        }
+        for name, code in cells
+    ]
+    if tags:
+        made[-1]["metadata"] = {"tags": list(tags)}
+    return {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course with an empty English folder."""
+    (tmp_path / "chapters" / "en").mkdir(parents=True)
+    return tmp_path
+
+
+def add(course: Path, name: str, content: Notebook) -> Path:
+    path = path_of("en", name, course)
+    write(path, content)
+    return path
+
+
+SLIDER = "import ipywidgets; ipywidgets.IntSlider(3)"
+SETS = "print('one'); print('two'); {'b', 'a', 'c'}"
+CLOCK = "import time; print(time.time())"
+
+
+def test_second_run_stores_the_same_bytes(course: Path) -> None:
+    path = add(
+        course,
+        "one",
+        notebook(("sets", SETS), ("slider", SLIDER), ("clock", CLOCK), tags=(notebooks.VARIES,)),
+    )
+    assert notebooks.main([], course) == 0
+    first = path.read_bytes()
+    assert notebooks.main(["one"], course) == 0
+    assert path.read_bytes() == first
+
+    stored = json.loads(first)
+    sets, slider, clock = stored["cells"]
+    assert stored["metadata"] == notebooks.METADATA
+    assert sets["outputs"][0]["text"] == ["one\n", "two\n"]
+    assert list(slider["outputs"][0]["data"]) == ["text/plain"]  # no view of a widget that will be gone
+    assert "execution" not in clock["metadata"]
+    assert clock["outputs"][0]["text"]
+    assert first.endswith(b"}\n") and b"\r" not in first
+    assert [other.name for other in path.parent.iterdir()] == ["one.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("1 / 0", "#last: ZeroDivisionError: division by zero"),
+        ("import sys; print('oh', file=sys.stderr)", "#last: writes to stderr:\noh"),
+        ("import os; os._exit(1)", "#last: the kernel died here"),
+    ],
+)
+def test_failing_cell_is_named_and_nothing_is_written(
+    course: Path, capsys: pytest.CaptureFixture[str], code: str, message: str
+) -> None:
+    path = add(course, "one", notebook(("first", "print(1)"), ("last", code)))
+    before = path.read_bytes()
+    assert notebooks.main([], course) == 1
+    assert message in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_unknown_name_says_which_is_near(course: Path) -> None:
+    add(course, "self-attention", notebook())
+    with pytest.raises(CourseError, match="did you mean self-attention"):
+        find(["self-atention"], root=course)
+
+
+def test_course_without_chapters_has_nothing_to_execute(tmp_path: Path) -> None:
+    assert notebooks.main([], tmp_path) == 0
+
+
+def test_stamp_follows_config_and_version(course: Path) -> None:
+    (course / "_config.yml").write_text(
+        "title: x\nrepository:\n  branch: main\n  url: https://example.org/me/d2lmini/\n"
+    )
+    (course / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
+    line = '%pip install -q "d2lmini @ git+https://example.org/you/d2lmini@v0"'
+    path = add(course, "one", notebook(("setup", line), ("other", "print(1)")))
+    assert notebooks.main(["--stamp"], course) == 0
+    cells = read(path)["cells"]
+    assert cells[0]["source"] == ['%pip install -q "d2lmini @ git+https://example.org/me/d2lmini@v1.2.3"']
+    assert cells[1]["source"] == ["print(1)"]
+
+
+DRAWING = """
+from IPython.display import SVG, display
+display(SVG("<svg xmlns='http://www.w3.org/2000/svg'><g/>{}</svg>"))
+"""
+
+
+def test_nbval_compares_what_is_printed_and_skips_drawings(course: Path) -> None:
+    """The settings of pyproject.toml, on a notebook whose drawing changed and one whose number did."""
+    for name, cell, later in (("drawing", DRAWING, "<g/>"), ("number", "print('a{}')", "b")):
+        path = add(course, name, notebook(("only", cell.format(""))))
+        assert notebooks.main([name], course) == 0
+        stored = read(path)
+        stored["cells"][0]["source"] = [cell.format(later)]
+        write(path, stored)
+    options = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "-p", "no:cacheprovider", "-q"]
+    command = [sys.executable, "-m", "pytest", *options, str(course / "chapters")]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "1 failed, 1 passed" in result.stdout, result.stdout
+    assert "FAILED en/number.ipynb" in result.stdout

@@ -1,0 +1,124 @@
+"""The stored notebooks: readable ids, fixed metadata, executed without a warning, small, stamped."""
+
+import json
+import re
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from book.chapters import LANGUAGES, ROOT, Notebook, find, shown, source, write
+from book.notebooks import METADATA, STAMP, WIDGET_VIEW, requirement
+
+SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+HASH = re.compile(r"[0-9a-f]{8}[0-9a-f-]*")
+LARGEST = 1_500_000
+
+
+def slips(notebook: Notebook, language: str) -> list[str]:
+    """What a reader, a link or a commit would trip over."""
+    found = []
+    if (notebook["nbformat"], notebook["nbformat_minor"]) != (4, 5):
+        found.append("not nbformat 4.5, which has cell ids")
+    if notebook["metadata"] != METADATA:
+        found.append("metadata differs from what book.notebooks stores")
+    ids = [cell["id"] for cell in notebook["cells"]]
+    found += [f"{name}: id twice" for name in set(ids) if ids.count(name) > 1]
+    found += [
+        f"{name}: not a readable id" for name in ids if not SLUG.fullmatch(name) or HASH.fullmatch(name)
+    ]
+    for cell in notebook["cells"]:
+        text, name = source(cell), cell["id"]
+        if cell["cell_type"] == "markdown":
+            outside = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+            headings = re.findall(r"^#+ ", outside, re.M)
+            if len(headings) > 1 or (headings and not text.startswith("#")):
+                found.append(f"{name}: a heading opens a cell, one in each")
+            continue
+        if "use_language(" in text and f'use_language("{language}")' not in text:
+            found.append(f"{name}: sets another language")
+        if text.strip() and cell["execution_count"] is None:
+            found.append(f"{name}: not executed")
+        for output in cell["outputs"]:
+            if output["output_type"] == "error" or output.get("name") == "stderr":
+                found.append(f"{name}: stores an error or a warning")
+            if WIDGET_VIEW in output.get("data", {}) or WIDGET_VIEW in output.get("metadata", {}):
+                found.append(f"{name}: stores the view of a widget")
+    return found
+
+
+EVERY = find()
+
+
+@pytest.mark.parametrize("path", EVERY, ids=shown)
+def test_notebook_is_in_form(path: Path) -> None:
+    assert slips(json.loads(path.read_text(encoding="utf-8")), path.parent.name) == []
+
+
+@pytest.mark.parametrize("path", EVERY, ids=shown)
+def test_notebook_is_small_and_stored_as_the_tools_store_it(path: Path, tmp_path: Path) -> None:
+    data = path.read_bytes()
+    assert len(data) < LARGEST
+    again = tmp_path / path.name
+    write(again, json.loads(data))
+    assert data == again.read_bytes()
+
+
+@pytest.mark.parametrize("path", EVERY, ids=shown)
+def test_first_cell_installs_this_version_from_this_repository(path: Path) -> None:
+    stamps = STAMP.findall(path.read_text(encoding="utf-8").replace('\\"', '"'))
+    assert stamps == [requirement()], "run: python3 course.py notebooks --stamp"
+
+
+def test_every_language_has_an_index() -> None:
+    for language in LANGUAGES:
+        assert (ROOT / "chapters" / language / "index.ipynb").exists()
+
+
+GOOD: Notebook = {
+    "cells": [
+        {
+            "cell_type": "markdown",
+            "id": "why-scale",
+            "metadata": {},
+            "source": ["# Why?\n", "\n", "Because."],
+        },
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "id": "check",
+            "metadata": {},
+            "outputs": [{"data": {"text/plain": ["1"]}, "metadata": {}, "output_type": "display_data"}],
+            "source": ["1"],
+        },
+    ],
+    "metadata": METADATA,
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+def test_good_notebook_has_no_slips() -> None:
+    assert slips(GOOD, "en") == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "key", "value", "slip"),
+    [
+        (0, "id", "f2b0c1d9", "readable"),
+        (0, "id", "Why scale", "readable"),
+        (0, "id", "check", "twice"),
+        (0, "source", ["text\n", "# Why?"], "heading"),
+        (0, "source", ["# Why?\n", "## And?"], "heading"),
+        (1, "execution_count", None, "not executed"),
+        (1, "source", ['d2l.use_language("vi")'], "language"),
+        (1, "outputs", [{"output_type": "stream", "name": "stderr", "text": ["oh"]}], "warning"),
+        (1, "outputs", [{"output_type": "display_data", "data": {WIDGET_VIEW: {}}}], "widget"),
+        (None, "metadata", METADATA | {"widgets": {}}, "metadata"),
+        (None, "nbformat_minor", 4, "4.5"),
+    ],
+)
+def test_slip_is_found(cell: int | None, key: str, value: object, slip: str) -> None:
+    bad = deepcopy(GOOD)
+    (bad if cell is None else bad["cells"][cell])[key] = value
+    assert any(slip in found for found in slips(bad, "en"))

@@ -1,0 +1,88 @@
+"""book.prose: each rule catches a bad example and lets the good one pass; and the course keeps them all."""
+
+import pytest
+
+from book import prose
+from book.prose import Text
+
+
+def slips(language: str, text: str) -> str:
+    return "\n".join(finding.what for finding in prose.check([Text("here", language, text)]))
+
+
+@pytest.mark.parametrize(
+    ("language", "good", "bad", "slip"),
+    [
+        ("en", "A weight.", "A wieght.", "spelling"),
+        ("en", "One color.", "One colour.", "spelling"),
+        ("en", "```\n:::\n```", ":::{note}", "fence"),
+        ("en", "```python\nx\n```", "```{note}\nx\n```", "directive"),
+        ("en", "See `{x}`.", "See {eq}`x`.", "role"),
+        ("en", "(see) = it", "(see)=\n# It", "target"),
+        ("en", "$$x \\tag{1.1}$$", "$$x$$ (eq-x)", "label"),
+        ("en", "$$\\begin{aligned}x\\end{aligned}$$", "\\begin{align}x\\end{align}", "without"),
+        ("en", "![a](https://example.org/a.png)", "![a](a.png)", "picture"),
+        ("en", "It is **so**: $a*b$, 2 * 3.", "It is **so **.", "emphasis"),
+        ("zh", "**为什么？** 看图。", "**为什么？**看图。", "emphasis"),
+        ("vi", "Chú ý", "Chu\u0301 y\u0301", "NFC"),
+        ("vi", "một token", "một mã thông báo", "the course says 'token'"),
+        ("vi", "khóa, hòa, thủy, khỏe, quý, già", "khoá", "write 'khóa'"),
+        ("vi", "hoàn toàn, khoảng, luyện, chuyển", "tóan", "write 'toán'"),
+        ("vi", "huỳnh, ngoài, xoáy, khuỷu", "thuỷ", "write 'thủy'"),
+        ("vi", "quá, giá, gìn, giữ, giếng, quyển", "khoẻ", "write 'khỏe'"),
+        ("vi", "hỏa", "gía", "write 'giá'"),
+        ("vi", "hết, rồi", "hết , rồi", "space before"),
+        ("vi", "0.5 và (0, 5)", "0,5", "decimal"),
+        ("zh", "一个词元", "一个令牌", "the course says '词元'"),
+        ("zh", "对，好", "对,好", "half-width punctuation"),
+        ("zh", "`a`，好；$x$：是", "$x$: 是", "half-width punctuation"),
+        ("zh", "好。", "好.", "full stop"),
+        ("zh", "好。", "好。。", "twice"),
+        ("zh", "他说“好”", '他说"好"', "straight quote"),
+        ("zh", "注意力（attention）与形状 (n, 隐藏单元数)", "权重(注意力)", "half-width brackets"),
+        ("zh", "等等……好", "等等...好", "three full stops"),
+        ("zh", "好，行", "好， 行", "space beside"),
+        ("zh", "用 PyTorch 写 3 行", "用PyTorch写", "no space"),
+        ("zh", "用 `x` 和 $y$ 写", "用`x`和", "no space"),
+        ("zh", "编码器-解码器", "在 “好”", "write"),
+    ],
+)
+def test_rule(language: str, good: str, bad: str, slip: str) -> None:
+    assert slips(language, good) == ""
+    assert slip in slips(language, bad)
+
+
+LONG = "Each of the products has variance one, and the variances of independent numbers add up."
+
+
+def test_paragraphs_left_in_english_are_found() -> None:
+    short = "Softmax never says no here."
+    both = [Text("en", "en", short), Text("vi", "vi", short), Text("zh", "zh", LONG)]
+    assert [(finding.where, finding.what[:15]) for finding in prose.check(both)] == [
+        ("vi", "left in English"),
+        ("zh", "left in English"),
+    ]
+    assert slips("zh", f"{LONG} https://example.org") == ""
+    assert slips("vi", f"```\n{LONG}\n```") == ""
+
+
+def test_extract_drops_what_is_not_read() -> None:
+    text = (
+        "A **bold** [link](x.ipynb#here) and `code`, $x$.\n\n$$y$$\n\n```python\nz = 1\n```\n<span>end</span>"
+    )
+    assert prose.prose(text).split() == ["A", "bold", "link", "and", "X,", "X.", "end"]
+
+
+def test_comments_of_code_are_read_and_strings_are_not() -> None:
+    assert prose.comments('x = "# no"  # yes\n%pip install y\n# and this') == "yes\nand this"
+
+
+def test_texts_come_from_everywhere() -> None:
+    files = {text.where.split("#")[0] for text in prose.course_texts()}
+    assert {"README.md", "CONTRIBUTING.md", "d2lmini/assets/catalogue.csv", "book/glossary.csv"} <= files
+    assert any(name.endswith(".ipynb") for name in files)
+    assert any(name.endswith(".yaml") for name in files)
+
+
+def test_course_reads_well() -> None:
+    assert [str(finding) for finding in prose.check(list(prose.course_texts()))] == []
