@@ -63,7 +63,7 @@ def _attention(
         weights = torch.softmax(scores, dim=axis)
         if after:
             weights = weights / scale(Q, V)
-        if mask is not None and (mask_use == "late" or (mask_use == "before" and empty == "zeros")):
+        if mask is not None and mask_use != "ignored" and (mask_use == "late" or empty == "zeros"):
             weights = weights.masked_fill(~mask, 0.0)
         return weights @ V, weights
 
@@ -114,7 +114,11 @@ _ATTENTION = Task(
         "scale-by-d": (_attention(scale=lambda Q, V: Q.shape[-1]),),
         "scale-by-values": (_attention(scale=lambda Q, V: V.shape[-1] ** 0.5),),
         "wrong-axis": tuple(_attention(axis=-2, empty=empty) for empty in ("zeros", "nan", "uniform")),
-        "mask-inverted": (_attention(mask_use="inverted"), _inverted_throughout),
+        "mask-inverted": (
+            _inverted_throughout,
+            _attention(mask_use="inverted"),
+            _attention(mask_use="inverted", empty="nan"),
+        ),
         "mask-after-softmax": (_attention(mask_use="late"),),
         "mask-ignored": (_attention(mask_use="ignored"),),
         "only-output": (lambda *case: _right_attention(*case)[:1],),
@@ -185,11 +189,11 @@ _LOCAL_MASK = Task(
     cases=((7, 3), (9, 5)),
     edges=((4, 1), (3, 9)),
     bugs={
-        "too-wide": lambda n, r: (_distance(n).abs() <= r,),
-        "too-narrow": lambda n, r: (_distance(n).abs() < r // 2,),
-        "one-sided": lambda n, r: (_distance(n) <= r // 2,),
-        "inverted": lambda n, r: (_distance(n).abs() > r // 2,),
-        "backward": lambda n, r: ((_distance(n) >= 0) & (_distance(n) < r),),
+        "too-wide": (lambda n, r: (_distance(n).abs() <= r,),),
+        "too-narrow": (lambda n, r: (_distance(n).abs() < r // 2,),),
+        "one-sided": (lambda n, r: (_distance(n) <= r // 2,),),
+        "inverted": (lambda n, r: (_distance(n).abs() > r // 2,),),
+        "backward": (lambda n, r: ((_distance(n) >= 0) & (_distance(n) < r),),),
     },
 )
 
@@ -220,12 +224,100 @@ _LINEAR_ATTENTION = Task(
     ),
     edges=((_normal(1, 2, seed=6), _normal(1, 2, seed=7), _normal(1, 3, seed=8)),),
     bugs={
-        "no-total": _linear(total=lambda Q, K: torch.ones(1)),
-        "features-of-queries-only": _linear(features_of_keys=lambda X: X),
-        "no-features": _linear(features_of_queries=lambda X: X, features_of_keys=lambda X: X),
-        "elu-without-one": _linear(torch.nn.functional.elu, torch.nn.functional.elu),
-        "divided-by-count": _linear(total=lambda Q, K: torch.tensor(float(len(K)))),
-        "softmax": lambda Q, K, V: (torch.softmax(Q @ K.T / Q.shape[-1] ** 0.5, dim=-1) @ V,),
+        "no-total": (_linear(total=lambda Q, K: torch.ones(1)),),
+        "features-of-queries-only": (_linear(features_of_keys=lambda X: X),),
+        "no-features": (_linear(features_of_queries=lambda X: X, features_of_keys=lambda X: X),),
+        "elu-without-one": (_linear(torch.nn.functional.elu, torch.nn.functional.elu),),
+        "divided-by-count": (_linear(total=lambda Q, K: torch.tensor(float(len(K)))),),
+        "softmax": (lambda Q, K, V: (torch.softmax(Q @ K.T / Q.shape[-1] ** 0.5, dim=-1) @ V,),),
+    },
+)
+
+# --------------------------------------------------------------------------------------- positional encoding
+
+
+def _table(
+    first: int = 0, exponents: Callable[[Tensor], Tensor] = lambda column: column - column % 2
+) -> Callable[..., Results]:
+    """Sinusoids from position `first` on; `exponents` turns the number of a column into its 2j."""
+
+    def sinusoids(n: int, d: int) -> Results:
+        column = torch.arange(d)
+        angle = torch.arange(first, first + n).unsqueeze(1) * 10000 ** (-exponents(column) / d)  # (n, d)
+        return (torch.where(column % 2 == 0, angle.sin(), angle.cos()),)
+
+    return sinusoids
+
+
+def _sines_and_cosines_swapped(n: int, d: int) -> Results:
+    table = _table()(n, d + d % 2)[0].unflatten(1, (-1, 2))
+    return (table.flip(-1).flatten(1)[:, :d],)
+
+
+def _sines_before_cosines(n: int, d: int) -> Results:
+    table = _table()(n, d)[0]
+    return (torch.cat([table[:, 0::2], table[:, 1::2]], dim=1),)
+
+
+_SINUSOIDS = Task(
+    returns=("table",),
+    right=_table(),
+    cases=((5, 4), (7, 6), (30, 8)),
+    edges=((5, 5), (3, 1), (1, 2)),
+    bugs={
+        "swapped": (_sines_and_cosines_swapped,),
+        "halves": (_sines_before_cosines,),
+        "own-speeds": (_table(exponents=lambda column: column),),
+        "exponent-halved": (_table(exponents=lambda column: column // 2),),
+        "from-one": (_table(first=1),),
+        "transposed": (lambda n, d: (_table()(n, d)[0].T,),),
+    },
+)
+
+
+def _rotate(
+    turn: Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] = lambda a, b, sin, cos: (
+        a * cos - b * sin,
+        a * sin + b * cos,
+    ),
+    halves: bool = False,
+    woven: bool = True,
+    one_speed: bool = False,
+    count_rows: bool = False,
+) -> Callable[..., Results]:
+    """RoPE, right by default, with one thing at a time that can be done wrong."""
+
+    def rotate(X: Tensor, i: Tensor) -> Results:
+        d = X.shape[1]
+        i = torch.arange(len(X)) if count_rows else i
+        angle = i[:, None] * 10000 ** (-torch.arange(0, d, 2) * (0 if one_speed else 1) / d)
+        a, b = (X[:, : d // 2], X[:, d // 2 :]) if halves else (X[:, 0::2], X[:, 1::2])
+        turned = turn(a, b, angle.sin(), angle.cos())
+        return (torch.stack(turned, dim=-1).flatten(1) if woven and not halves else torch.cat(turned, dim=1),)
+
+    return rotate
+
+
+def _one_after_the_other(a: Tensor, b: Tensor, sin: Tensor, cos: Tensor) -> tuple[Tensor, Tensor]:
+    a = a * cos - b * sin
+    return a, a * sin + b * cos
+
+
+_ROTATE = Task(
+    returns=("turned",),
+    right=_rotate(),
+    cases=((_normal(5, 8), torch.arange(5) + 3), (_normal(4, 6, seed=1), torch.tensor([7, 0, 2, 40]))),
+    edges=(
+        (_normal(1, 2, seed=2), torch.tensor([0])),
+        (_normal(3, 4, seed=3), torch.tensor([9.5, 1.0, 2.0])),
+    ),
+    bugs={
+        "clockwise": (_rotate(lambda a, b, sin, cos: (a * cos + b * sin, b * cos - a * sin)),),
+        "half-pairs": (_rotate(halves=True),),
+        "one-after-the-other": (_rotate(_one_after_the_other),),
+        "not-woven": (_rotate(woven=False),),
+        "one-angle": (_rotate(one_speed=True),),
+        "row-numbers": (_rotate(count_rows=True),),
     },
 )
 
@@ -234,6 +326,8 @@ TASKS = {
     "self-attention/code-split-heads": _SPLIT_HEADS,
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
     "complexity/code-local-mask": _LOCAL_MASK,
+    "positional-encoding/code-sinusoids": _SINUSOIDS,
+    "positional-encoding/code-rotate": _ROTATE,
 }
 
 
