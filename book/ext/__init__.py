@@ -1,8 +1,7 @@
 """The Sphinx side of the course: what turns a stored notebook into a page.
 
-One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `maths`
-typesets, `svg` brings figures into the page, `page` fills the template, `assets` writes stylesheets, fonts and
-widgets.
+One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections,
+`maths` typesets, `svg` brings figures in, `page` fills the template, `assets` writes styles and widgets.
 """
 
 import hashlib
@@ -27,7 +26,7 @@ def _settle_config(app: Sphinx, config: Config) -> None:
 
 
 def _no_own_search(app: Sphinx) -> None:
-    app.builder.search = False  # Pagefind indexes the finished pages instead
+    app.builder.search = False  # type: ignore[attr-defined]  # Pagefind indexes the finished pages instead
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from sphinx.transforms import SphinxTransform
 from .ui import short_language, strings
 
 TAG = re.compile(r"\\tag\{([^}]+)\}")
-CHINESE = r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”‘’…—]"
-CHINESE_BREAK = re.compile(rf"(?<={CHINESE})\n|\n(?={CHINESE})")
+CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”‘’…—]")
 MENTION = re.compile(r"[(（](\d+\.\d+)[)）]")
 
 
@@ -83,11 +82,16 @@ class JoinChineseLines(SphinxTransform):
     def apply(self, **kwargs: Any) -> None:
         if short_language(self.config.language) != "zh":
             return
-        for text in list(self.document.findall(nodes.Text)):
-            if "\n" in text and not isinstance(
-                text.parent, (nodes.literal_block, nodes.raw, nodes.math_block)
-            ):
-                text.parent.replace(text, nodes.Text(CHINESE_BREAK.sub("", text)))
+        for line_break in [
+            text for text in self.document.findall(nodes.Text) if text == "\n"
+        ]:  # MyST's own node
+            siblings = line_break.parent.children
+            place = siblings.index(line_break)
+            around = [
+                node.astext() for node in siblings[max(place - 1, 0) : place + 2] if node is not line_break
+            ]
+            if CHINESE.fullmatch(around[0][-1:]) or CHINESE.fullmatch(around[-1][:1]):
+                line_break.parent.remove(line_break)
 
 
 class NumberFormulas(SphinxTransform):

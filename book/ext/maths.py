@@ -1,4 +1,4 @@
-"""Formulas typeset while the site is built: KaTeX itself, in a small JavaScript engine inside this process."""
+"""Formulas typeset while the site is built: KaTeX itself, in a JavaScript engine inside this process."""
 
 import json
 import re

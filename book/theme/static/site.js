@@ -47,9 +47,18 @@ for (const link of document.querySelectorAll(".contents a[href^='#']"))
   entries.set(decodeURIComponent(link.hash.slice(1)), link);
 let section = "";
 function findSection() {
-  const line = innerHeight * 0.3;
+  // the last sections cannot come up to the line: near the end of the page the line comes down to them
+  const left = root.scrollHeight - innerHeight - scrollY;
+  const line = innerHeight * (0.3 + 0.7 * Math.max(0, 1 - left / innerHeight));
   let found = headings[0];
-  for (const heading of headings) if (heading.getBoundingClientRect().top <= line) found = heading;
+  for (const heading of headings) {
+    const { top } = heading.getBoundingClientRect();
+    if (top <= line) found = heading;
+    if (left < innerHeight && location.hash === `#${heading.id}` && top >= 0 && top <= innerHeight) {
+      found = heading;
+      break;
+    }
+  }
   if (!found || found.id === section) return;
   section = found.id;
   for (const [id, link] of entries) {

@@ -1,0 +1,320 @@
+"""The site in a real browser: every page in three languages, two themes, two widths; what its script does."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from book.ext.ui import LANGUAGES
+from book.site import page_names, table_of_contents
+
+ROOT = Path(__file__).parents[1]
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+PAGES = page_names(table_of_contents(ROOT))
+WIDTHS = (1280, 375)
+# best practices too, as far as they are about the page and not about a matter of taste
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+class Visit:
+    """A page in a fresh browser context, with everything that it asked for and complained about."""
+
+    def __init__(self, browser, home: str, **context) -> None:
+        self.home = home
+        # the content security policy would keep axe out; that it keeps others out has a test of its own
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
+        self.page = self.context.new_page()
+        self.foreign: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", self._asked)
+        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+
+    def _asked(self, request) -> None:
+        if not request.url.startswith((self.home, "data:", "blob:")):
+            self.foreign.append(request.url)
+
+    def open(self, path: str) -> "Visit":
+        self.page.goto(f"{self.home}/{path}")
+        self.page.wait_for_load_state("networkidle")
+        return self
+
+    def wake_widgets(self) -> None:
+        """Scroll through the page, as a reader does, until every widget is alive."""
+        self.page.evaluate(
+            """async () => {
+                for (const place of document.querySelectorAll('.d2l-widget[data-widget]')) {
+                    place.scrollIntoView({block: 'center', behavior: 'instant'});
+                    const late = performance.now() + 5000;
+                    while (!('awake' in place.dataset) && performance.now() < late)
+                        await new Promise(requestAnimationFrame);
+                }
+                scrollTo({top: 0, behavior: 'instant'});
+            }"""
+        )
+
+    def violations(self) -> list[str]:
+        found = self.page.evaluate(
+            """async (rules) => (await axe.run(document, {...rules, resultTypes: ['violations']})).violations
+                .flatMap(v => v.nodes.slice(0, 3)
+                    .map(n => `${v.id}: ${n.html.slice(0, 160)} ${n.failureSummary}`))""",
+            RULES,
+        )
+        return list(found)
+
+    def overflow(self) -> int:
+        return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@pytest.fixture
+def visit(browser, address) -> Iterator[Visit]:
+    visit = Visit(browser, address, bypass_csp=True)
+    yield visit
+    visit.context.close()
+
+
+@pytest.fixture
+def small(browser, small_address) -> Iterator[Visit]:
+    visit = Visit(browser, small_address)
+    yield visit
+    visit.context.close()
+
+
+# ---- every page ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", PAGES)
+def test_page(visit, language, name):
+    visit.open(f"{language}/{name}.html").wake_widgets()
+    asleep = visit.page.eval_on_selector_all(
+        ".d2l-widget[data-widget]:not([data-awake])", "places => places.map(place => place.dataset.id)"
+    )
+    assert asleep == []
+    visit.page.evaluate(AXE)
+    for width in WIDTHS:
+        visit.page.set_viewport_size({"width": width, "height": 800})
+        for scheme in ("light", "dark"):
+            visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            visit.page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+            assert visit.overflow() == 0, f"{width} px: {wide_elements(visit)}"
+            assert visit.violations() == [], f"{width} px, {scheme}"
+    assert visit.foreign == []
+    assert visit.complaints == []
+
+
+def wide_elements(visit: Visit) -> list[str]:
+    return visit.page.evaluate(
+        """[...document.querySelectorAll('body *')]
+            .filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+            .filter(e => !e.closest('.scroll, pre, .wide'))
+            .slice(0, 3).map(e => e.outerHTML.slice(0, 200))"""
+    )
+
+
+def test_landing_page_and_the_page_for_lost_readers(browser, address):
+    visit = Visit(browser, address, bypass_csp=True)
+    for path in ("index.html#choose", "no/such/page"):
+        visit.page.goto(f"{address}/{path}")
+        visit.page.evaluate(AXE)
+        assert visit.violations() == []
+        assert visit.page.locator("li a").count() == len(LANGUAGES)
+    assert visit.foreign == []
+    assert [c for c in visit.complaints if "404" not in c] == []
+    visit.context.close()
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"), [("vi-VN", "vi"), ("zh-CN", "zh"), ("fr-FR", None), ("en-US", "en")]
+)
+def test_landing_page_leads_to_the_readers_language(browser, address, locale, language):
+    visit = Visit(browser, address, locale=locale).open("")
+    expected = f"{address}/{language}/index.html" if language else f"{address}/"
+    assert visit.page.url == expected
+    visit.context.close()
+
+
+def test_reading_works_without_scripts(browser, small_address):
+    visit = Visit(browser, small_address, java_script_enabled=False)
+    visit.open("en/basics.html")
+    assert visit.page.locator("#eq-1\\.1 .katex-html").is_visible()
+    assert visit.page.locator(".to-search").is_hidden()
+    visit.page.set_viewport_size({"width": 375, "height": 800})
+    visit.page.locator(".to-chapters").click()
+    visit.page.locator("#chapters a", has_text="Welcome").click()
+    assert visit.page.url.endswith("/en/index.html")
+    visit.open("")
+    assert visit.page.locator("li a").count() == len(LANGUAGES)
+    visit.context.close()
+
+
+# ---- what the script does, on the small book ------------------------------------------------------------
+
+
+def test_nothing_breaks_the_content_security_policy(small):
+    small.open("en/basics.html").wake_widgets()
+    small.page.keyboard.press("/")
+    small.page.locator("#search input").fill("order")
+    small.page.locator("#search-results a").first.wait_for()
+    assert small.complaints == []
+    assert small.foreign == []
+
+
+def test_language_menu_keeps_page_and_section(small):
+    small.open("en/basics.html#order")
+    small.page.locator(".languages summary").click()
+    assert small.page.locator(".languages [aria-current]").inner_text() == "English"
+    small.page.locator(".languages a[data-language=vi]").click()
+    small.page.wait_for_url("**/vi/basics.html#order")
+    assert small.page.locator("#order").evaluate("e => e.getBoundingClientRect().top < innerHeight / 2")
+    # and the landing page leads there from now on
+    small.open("")
+    assert small.page.url.endswith("/vi/index.html")
+
+
+def test_theme_goes_round_and_is_remembered(small):
+    small.page.emulate_media(color_scheme="light")
+    small.open("en/index.html")
+    root, button = small.page.locator("html"), small.page.locator(".to-theme")
+    seen = []
+    for _ in range(3):
+        seen.append((root.get_attribute("data-mode"), root.get_attribute("data-theme")))
+        button.click()
+    assert seen == [("auto", "light"), ("light", "light"), ("dark", "dark")]
+    button.click()
+    button.click()
+    small.page.reload()
+    assert root.get_attribute("data-theme") == "dark"
+    assert button.get_attribute("aria-label") == "Theme: dark"
+    assert small.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+    small.page.goto(f"{small.home}/index.html#choose")
+    assert root.get_attribute("data-theme") == "dark"
+
+
+def test_the_section_being_read_is_marked_in_the_contents(small):
+    small.open("en/basics.html")
+    small.page.locator("#order").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+    current = small.page.locator(".contents [aria-current]")
+    current.and_(small.page.locator("[href='#order']")).wait_for()
+    assert current.count() == 1
+
+
+def test_wide_things_scroll_in_their_own_box_by_keyboard(small):
+    small.page.set_viewport_size({"width": 375, "height": 800})
+    small.open("en/basics.html")
+    assert small.overflow() == 0
+    for box in ("#eq-1\\.2", ".table", ".cell_input pre"):
+        reached = small.page.locator(f"article {box}").last
+        assert reached.evaluate("e => e.scrollWidth > e.clientWidth")
+        assert reached.get_attribute("tabindex") == "0"
+        assert reached.get_attribute("aria-label")
+
+
+def test_chapters_open_and_close_by_keyboard_on_a_phone(small):
+    small.page.set_viewport_size({"width": 375, "height": 800})
+    small.open("en/index.html")
+    chapters = small.page.locator("#chapters")
+    assert not chapters.is_visible()
+    small.page.locator(".to-chapters").focus()
+    small.page.keyboard.press("Enter")
+    assert chapters.is_visible()
+    small.page.keyboard.press("Escape")
+    assert not chapters.is_visible()
+    small.page.keyboard.press("Enter")
+    chapters.locator("a", has_text="The basics").press("Enter")
+    small.page.wait_for_url("**/en/basics.html")
+
+
+def test_skip_link_leads_to_the_text(small):
+    small.open("en/basics.html")
+    small.page.keyboard.press("Tab")
+    assert small.page.evaluate("document.activeElement.className") == "skip"
+    small.page.keyboard.press("Enter")
+    assert small.page.evaluate("document.activeElement.id") == "main"
+
+
+def test_code_is_copied_without_its_button(small):
+    small.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    small.open("en/basics.html")
+    block = small.page.locator(".cell_input").last
+    block.hover()
+    block.locator(".to-copy").click()
+    assert small.page.evaluate("navigator.clipboard.readText()") == "d2l.plot(y)"
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "anchor"),
+    [
+        ("en", "rotary", "order"),
+        ("vi", "ma hoa vi tri", "order"),
+        ("vi", "điểm chú ý", "scores"),
+        ("zh", "旋转位置嵌入", "order"),
+        ("zh", "分数", "scores"),
+    ],
+)
+def test_search_finds_the_section(small, language, query, anchor):
+    small.open(f"{language}/index.html")
+    small.page.keyboard.press("Control+k")
+    small.page.locator("#search input").fill(query)
+    results = small.page.locator("#search-results a")
+    results.and_(small.page.locator(f"[href$='basics.html#{anchor}']")).first.wait_for()
+    addresses = results.evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    place = next(index for index, address in enumerate(addresses) if address.endswith(f"#{anchor}"))
+    for _ in range(place):
+        small.page.keyboard.press("ArrowDown")
+    assert results.nth(place).get_attribute("aria-selected") == "true"
+    small.page.keyboard.press("Enter")
+    small.page.wait_for_url(f"**/{language}/basics.html#{anchor}")
+    assert small.complaints == []
+
+
+def test_search_says_when_there_is_nothing_and_closes(small):
+    small.open("en/index.html")
+    small.page.keyboard.press("/")
+    small.page.locator("#search input").fill("zebrafish")
+    small.page.locator("#search .status", has_text="zebrafish").wait_for()
+    small.page.keyboard.press("Escape")
+    assert not small.page.locator("#search").is_visible()
+
+
+def test_answers_are_kept_shown_exported_imported_and_forgotten(small, tmp_path):
+    small.open("en/basics.html")
+    small.page.evaluate(
+        """async () => (await import(document.querySelector('script[type=module]').src))
+            .keepAnswer('self-attention/why-scale', {done: true, choice: 1})"""
+    )
+    chapter = small.page.locator("[data-chapter=basics]")
+    assert chapter.locator("i.done").count() == 1
+    assert chapter.locator(".visually-hidden").inner_text() == "1 of 1 exercises solved"
+    small.page.reload()
+    assert chapter.locator("i.done").count() == 1
+
+    dialog = small.page.locator("#progress")
+    small.page.locator(".to-progress").click()
+    assert dialog.locator("dd").inner_text() == "1 / 1"
+    with small.page.expect_download() as download:
+        dialog.locator("[data-do=export]").click()
+    saved = tmp_path / "progress.json"
+    download.value.save_as(saved)
+    assert json.loads(saved.read_text()) == {
+        "d2lmini": 1,
+        "answers": {"self-attention/why-scale": {"done": True, "choice": 1}},
+    }
+
+    dialog.locator("[data-do=reset]").click()
+    assert chapter.locator("i.done").count() == 1  # it asks first
+    dialog.locator("[data-do=reset]").click()
+    assert chapter.locator("i.done").count() == 0
+
+    for file, says in ((saved, "Imported 1"), (AXE_FILE, "holds no")):
+        with small.page.expect_file_chooser() as chooser:
+            dialog.locator("[data-do=import]").click()
+        chooser.value.set_files(file)
+        dialog.locator(".status", has_text=re.compile(says)).wait_for()
+    assert chapter.locator("i.done").count() == 1
+
+
+AXE_FILE = Path(__file__).parent / "vendor" / "axe-LICENSE"

@@ -1,0 +1,291 @@
+"""The built site: anchors, formulas, figures, languages, and builds that must fail."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+import yaml
+
+from book import serve
+from book import site as site_builder
+from book.ext import anchors, assets, maths, svg
+from book.ext.ui import LANGUAGES, strings
+from conftest import ROOT, cell, make_book, served
+
+
+class Page(HTMLParser):
+    """Ids, links and headings of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.headings: list[str] = []
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+            if re.fullmatch("h[1-6]", tag):
+                self.headings.append(str(given["id"]))
+        for name in ("href", "src"):
+            if given.get(name):
+                self.links.append(str(given[name]))
+
+
+def pages_of(site: Path) -> list[Path]:
+    return sorted(path for code in LANGUAGES for path in (site / code).glob("*.html"))
+
+
+def broken_links(site: Path) -> list[str]:
+    pages = {path: Page(path) for path in [*pages_of(site), site / "index.html"]}
+    broken = []
+    for path, page in pages.items():
+        for link in page.links:
+            if re.match(r"(https?|data|mailto):", link):
+                continue
+            address, anchor = urldefrag(link.split("?")[0] if "#" not in link else link)
+            target = (path.parent / unquote(address)).resolve() if address else path
+            lost = anchor and target in pages and unquote(anchor) not in pages[target].ids
+            if lost or not target.exists():
+                broken.append(f"{path.name}: {link}")
+    return broken
+
+
+def small(site: Path, language: str = "en", name: str = "basics") -> Page:
+    return Page(site / language / f"{name}.html")
+
+
+# ---- the small book: every feature once -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_heading_has_the_id_of_its_cell_in_every_language(small_site, language):
+    headings = small(small_site, language).headings
+    assert [h for h in headings if h in ("basics", "scores", "order")] == ["basics", "scores", "order"]
+
+
+def test_the_line_numbers_of_myst_nb_still_tell_the_cell():
+    assert anchors.cell_of(10001, ["a", "b"]) == "a"
+    assert anchors.cell_of(29999, ["a", "b"]) == "b"
+    assert anchors.cell_of(40000, ["a", "b"]) is None
+    assert anchors.cell_of(None, ["a", "b"]) is None
+
+
+def test_links_reach_sections_of_the_same_and_of_other_pages(small_site):
+    assert "basics.html#scores" in small(small_site, name="index").links
+    assert "#order" in small(small_site).links
+    assert broken_links(small_site) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_number_in_prose_links_to_the_formula_that_has_it(small_site, language):
+    page = small(small_site, language)
+    assert "eq-1.1" in page.ids
+    assert page.links.count("#eq-1.1") == 1
+    assert not any("9.9" in link for link in page.links)
+
+
+def test_formulas_are_typeset_and_can_be_read_out(small_site):
+    page = small(small_site).text
+    assert 'class="katex-html" aria-hidden="true"' in page
+    assert "<math" in page
+    assert "annotation" not in page
+    assert "$" not in re.sub(r"<pre.*?</pre>|<script.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_formula_fonts_hold_only_what_the_pages_show(small_site):
+    characters = assets.formula_characters([small_site / "en" / "basics.html"])
+    assert set("askqx") <= set(characters["Math-Italic"])
+    assert "⊤" in characters["Main-Regular"]
+    assert "s" not in characters["Main-Regular"]
+    styles = (small_site / "en" / "_static" / "formulas.css").read_text(encoding="utf-8")
+    assert "@font-face{font-family:KaTeX_Fraktur" not in styles
+    assert len(assets.cut_font("Math-Italic", "ask")) < 3_000
+
+
+def test_two_plots_on_a_page_share_no_id(small_site):
+    for path in pages_of(small_site):
+        doubled = [name for name, count in Counter(Page(path).ids).items() if count > 1]
+        assert doubled == [], path
+
+
+def test_a_plot_follows_the_theme_and_has_a_name():
+    drawing = svg.inline(
+        '<svg width="72pt" height="72pt" viewBox="0 0 72 72"><g id="figure_1"><g id="patch_1">'
+        '<path d="M0 0" style="fill: #ffffff"/></g><path id="a" style="stroke: #0067a5; fill: #000000"/>'
+        '<use xlink:href="#a" clip-path="url(#a)"/></g></svg>',
+        prefix="p-",
+        alt="Loss",
+    )
+    assert 'style="fill: none"' in drawing
+    assert "stroke: var(--d2l-query,#0067a5)" in drawing
+    assert "fill: currentColor" in drawing
+    assert 'id="p-a"' in drawing
+    assert 'xlink:href="#p-a"' in drawing
+    assert "url(#p-a)" in drawing
+    assert 'role="img" aria-label="Loss"' in drawing
+    assert "max-width:96px" in drawing
+
+
+def test_a_figure_keeps_its_title_and_its_own_rules():
+    drawing = svg.inline(
+        '<svg viewBox="0 0 680 9"><title>Three</title><style>.a{fill:red}</style></svg>', prefix="f-", alt="?"
+    )
+    assert 'aria-label="Three"' in drawing
+    assert "<style>#f-figure{.a{fill:red}}</style>" in drawing
+
+
+def test_a_call_that_only_shows_its_output_is_not_printed(small_site):
+    page = small(small_site).text
+    assert "self-attention/why-scale" in page
+    assert "d2l.exercise(" not in re.sub(r"<[^>]+>", "", page)
+    assert "d2l.figure(" not in re.sub(r"<[^>]+>", "", page)
+
+
+def test_hidden_code_opens_with_words_of_the_language(small_site):
+    for language in LANGUAGES:
+        assert f"<summary>{strings(language)['show_code']}</summary>" in small(small_site, language).text
+
+
+def test_a_section_behind_its_source_says_so(small_site):
+    assert 'class="behind"' not in small(small_site, "en").text
+    assert 'class="behind"' not in small(small_site, "zh").text
+    page = small(small_site, "vi")
+    assert page.text.count('class="behind"') == 1
+    assert "../en/basics.html#order" in page.links
+    assert page.text.index('id="order"') < page.text.index('class="behind"')
+
+
+def test_a_line_break_between_chinese_characters_is_no_space(small_site):
+    assert "开头的话，含有" in small(small_site, "zh").text
+
+
+def test_every_page_offers_its_other_languages(small_site):
+    for language, (tag, _) in LANGUAGES.items():
+        page = small(small_site, language).text
+        assert f'<html lang="{tag}">' in page
+        for other, (other_tag, _) in LANGUAGES.items():
+            assert f'hreflang="{other_tag}" href="../{other}/basics.html"' in page
+
+
+def test_the_notebook_can_be_downloaded_and_opened_in_colab(small_site):
+    page = small(small_site, "vi")
+    assert "basics.ipynb" in page.links
+    assert (small_site / "vi" / "basics.ipynb").exists()
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+    path = repository.replace("https://github.com/", "https://colab.research.google.com/github/")
+    assert f"{path}/blob/main/chapters/vi/basics.ipynb" in page.links
+
+
+def test_the_words_of_the_site_are_complete():
+    english = strings("en")
+    for language in LANGUAGES:
+        words = strings(language)
+        assert all(words.values())
+        for key, text in words.items():
+            assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", english[key])), key
+
+
+# ---- builds ------------------------------------------------------------------------------------------------
+
+
+def one_page(root: Path, text: str) -> Path:
+    return make_book(root, {"en": {"index": [cell("markdown", "index", f"# Welcome\n\n{text}")]}})
+
+
+def test_a_failed_build_names_the_fault_and_leaves_the_old_site(tmp_path, capfd):
+    old = tmp_path / "_build" / "site" / "index.html"
+    old.parent.mkdir(parents=True)
+    old.write_text("the old site")
+
+    one_page(tmp_path, r"Broken: $\frac{1}$.")
+    with pytest.raises(site_builder.BuildError, match="en"):
+        site_builder.build(tmp_path, languages=["en"])
+    complaint = capfd.readouterr().err
+    assert "index" in complaint
+    assert r"\frac{1}" in complaint
+
+    one_page(tmp_path, "See [nowhere](#nowhere).")
+    for _ in range(2):  # a warning must not be forgotten by the incremental build that follows it
+        with pytest.raises(site_builder.BuildError):
+            site_builder.build(tmp_path, languages=["en"])
+        assert "nowhere" in capfd.readouterr().err
+    assert old.read_text() == "the old site"
+
+    one_page(tmp_path, "Mended.")
+    assert "Mended" in (site_builder.build(tmp_path, languages=["en"]) / "en" / "index.html").read_text()
+    said: list[str] = []
+    site_builder.build(tmp_path, languages=["en"], say=said.append)
+    assert said == ["site: nothing has changed"]
+
+
+def test_a_missing_language_is_named(tmp_path):
+    one_page(tmp_path, "Fine.")
+    with pytest.raises(site_builder.BuildError, match=r"chapters/vi/index\.ipynb"):
+        site_builder.build(tmp_path)
+
+
+def test_a_formula_error_names_page_and_formula():
+    with pytest.raises(maths.FormulaError, match=r"chapter: \$\\nonsense\$"):
+        maths.render(r"\nonsense", display=False, where="chapter")
+
+
+def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy(ROOT / name, tmp_path)
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "book", tmp_path / "book", ignore=skipped)
+    shutil.copytree(ROOT / "chapters", tmp_path / "chapters")
+    shutil.copytree(ROOT / "d2lmini" / "assets" / "widgets", tmp_path / "d2lmini" / "assets" / "widgets")
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stdout + done.stderr
+    assert (tmp_path / "_build" / "html" / "chapters" / "en" / "index.html").exists()
+    assert (tmp_path / "_build" / "html" / "index.html").exists()
+
+
+# ---- the course itself ------------------------------------------------------------------------------------
+
+
+def test_no_link_of_the_course_leads_nowhere(site):
+    assert broken_links(site) == []
+
+
+def test_the_course_has_the_same_anchors_in_every_language(site):
+    for path in sorted((site / "en").glob("*.html")):
+        english = Page(path).headings
+        for language in LANGUAGES:
+            assert Page(site / language / path.name).headings == english, (language, path.name)
+
+
+def test_ids_of_the_course_are_unique_on_each_page(site):
+    for path in pages_of(site):
+        doubled = [name for name, count in Counter(Page(path).ids).items() if count > 1]
+        assert doubled == [], path
+
+
+# ---- serving -----------------------------------------------------------------------------------------------
+
+
+def test_a_port_in_use_is_said_in_one_sentence(small_site, capsys):
+    with served(small_site) as address:
+        port = address.rsplit(":", 1)[1]
+        assert serve.main(["--port", port, "--site", str(small_site)]) == 1
+    error = capsys.readouterr().err
+    assert f"port {port} is taken" in error
+    assert "Traceback" not in error
+
+
+def test_serving_without_a_site_says_how_to_build_it(tmp_path, capsys):
+    assert serve.main(["--site", str(tmp_path)]) == 1
+    assert "python -m book.site" in capsys.readouterr().err
