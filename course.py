@@ -31,6 +31,8 @@ VERBS = {
     "site": "build the website into _build/site (--lang vi: one language)",
     "notebooks": "execute notebooks and store what they print (NAME …: some; --lang vi: one language)",
     "lockstep": "list what is missing or behind in a language (--copy-code, --translated)",
+    "prose": "check spelling, accents, punctuation and vocabulary in the three languages",
+    "exercises": "check the exercises and compile them for the website and the notebooks",
     "bench": "measure the models and the website",
 }
 
@@ -71,12 +73,9 @@ def run_verb(verb: str, rest: list[str]) -> int:
     """Set up what a verb needs and run it."""
     if verb == "lockstep":
         return module("book.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
-    if verb in ("site", "serve"):
-        set_up(READING)
-        if verb == "site":
-            return module("book.site", rest)
+    set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
+    if verb == "serve":
         return module("book.site", []) or module("book.serve", rest)
-    set_up(EVERYTHING)
     if verb == "test":
         return test(rest)
     return module(f"book.{verb}", rest)
