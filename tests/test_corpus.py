@@ -34,7 +34,7 @@ def first_tokens(row: dict[str, str]) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return (ASSETS / "corpus.tsv").read_text(encoding="utf-8")
+    return (ASSETS / "corpus.tsv").read_bytes().decode("utf-8")
 
 
 @pytest.fixture(scope="module")
