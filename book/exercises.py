@@ -74,7 +74,9 @@ def read(path: Path) -> Source:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         source.lines[()] = mark.line + 1 if mark else 1
-        source.blame((), f"not YAML: {error.problem}")
+        # by far the likeliest reason, and YAML's own words for it help nobody
+        hint = "; a text with a colon in it needs quotes or |-" if "mapping values" in str(error) else ""
+        source.blame((), f"not YAML: {error.problem}{hint}")
         return source
     scalar = yaml.SafeLoader("")
 
@@ -631,7 +633,7 @@ def main(arguments: list[str]) -> int:
         print(line, file=sys.stderr)
     if stale:
         print("run: python -m book.exercises", file=sys.stderr)
-    return bool(failures or stale)
+    return int(bool(failures or stale))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,470 @@
+"""Exercises, from the YAML file to the stored cell: mistakes, numbers, kept answers, checked code."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import d2lmini as d2l
+from book import exercises as compiler
+from d2lmini import exercises, widgets
+from d2lmini.exercises_code import TASKS
+
+LANGUAGES = ("en", "vi", "zh")
+NAMES = exercises.exercise_names()
+CHOICE = """\
+kind: choice
+question: {en: "Which one?", vi: "Cái nào?", zh: "哪一个？"}
+options:
+  - text: {en: this, vi: cái này, zh: 这个}
+    correct: true
+    why: {en: It fits., vi: Nó khớp., zh: 它合适。}
+  - text: $\\sqrt d$
+    why: {en: Too small., vi: Nhỏ quá., zh: 太小。}
+hints:
+  - {en: Look., vi: Hãy nhìn., zh: 看看。}
+  - {en: Look again., vi: Hãy nhìn lại., zh: 再看看。}
+solution: {en: This one., vi: Cái này., zh: 这个。}
+"""
+NUMBER = """\
+kind: number
+question: {en: "What is ${{a}}+{{b}}$?", vi: "Tính ${{a}}+{{b}}$.", zh: "${{a}}+{{b}}$ 等于多少？"}
+parameters: {a: [1, 2, 3, 4], b: [5, 6, 7]}
+answer: a + b
+tolerance: 0.01
+wrong:
+  - answer: a * b
+    why: {en: A product., vi: Đó là tích., zh: 这是乘积。}
+hints:
+  - {en: Add., vi: Cộng., zh: 相加。}
+  - {en: Add again., vi: Cộng lại., zh: 再加一次。}
+solution: {en: "{{a}} and {{b}}", vi: "{{a}} và {{b}}", zh: "{{a}} 与 {{b}}"}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Each test in its own folder (answers are kept there) and in English."""
+    monkeypatch.chdir(tmp_path)
+    exercises._warn_unwritable.cache_clear()
+    d2l.use_language("en")
+    yield tmp_path
+    d2l.use_language("en")
+
+
+def compiled(folder: Path, text: str, name: str = "a-question.yaml") -> tuple[dict[str, Any], list[str]]:
+    path = folder / "chapter" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    result, mistakes = compiler.compile_file(path)
+    return json.loads(result or "{}"), mistakes
+
+
+# --------------------------------------------------------------------------------------------- the compiler
+
+
+def test_compiled_files_are_current() -> None:
+    assert compiler.main(["--check"]) == 0
+
+
+def test_a_good_file_has_no_mistakes(here: Path) -> None:
+    states, mistakes = compiled(here, CHOICE)
+    assert mistakes == []
+    assert states["vi"]["question"] == ["Cái nào?"]
+    assert "<msqrt><mi>d</mi></msqrt>" in states["zh"]["options"][1]["text"][0]["m"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('vi: "Cái nào?", ', "", 2, "the vi text is missing"),
+        ('zh: "哪一个？"', 'zh: ""', 2, "the zh text is missing"),
+        ("    why: {en: Too small., vi: Nhỏ quá., zh: 太小。}\n", "", 7, "'why' is missing"),
+        ("    correct: true\n", "", 3, "no option is correct"),
+        ("    why: {en: Too", "    correct: true\n    why: {en: Too", 3, "2 options are correct"),
+        ("kind: choice", "kind: chioce", 1, "unknown kind 'chioce'"),
+        ("solution:", "answer: 1\nsolution:", 12, "unknown key 'answer'"),
+        ("solution:", "kind: choice\nsolution:", 1, "the key 'kind' is given twice"),
+        ("Hãy nhìn lại.", "Hãy nhìn trọng lượng.", 11, "the glossary says 'trọng số'"),
+        ("再看看。", "再看看令牌。", 11, "the glossary says '词元'"),
+        ("$\\sqrt d$", "$\\sqr d$", 7, "Undefined control sequence"),
+        ("$\\sqrt d$", "this one", 7, "words need the three languages"),
+        ("Nó khớp.", unicodedata.normalize("NFD", "Nó khớp."), 6, "NFC"),
+        ("vi: Nó khớp.", "fr: Il va.", 6, "unknown language 'fr'"),
+        ("  - {en: Look., vi: Hãy nhìn., zh: 看看。}\n", "", 9, "'hints' must be a list of at least 2"),
+        ("zh: 这个。}", 'zh: "{{a}}"}', 1, "only exercises of kind number"),
+        ("question: {", "question: [", 2, "not YAML"),
+        ('{en: "Which one?"', "Which: one? {", 2, "a text with a colon in it needs quotes"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(here: Path, old: str, new: str, line: int, message: str) -> None:
+    assert old in CHOICE
+    _, mistakes = compiled(here, CHOICE.replace(old, new, 1))
+    assert any(f"a-question.yaml:{line}: " in told and message in told for told in mistakes), mistakes
+
+
+def test_file_names_are_ids(here: Path) -> None:
+    assert "words-with-hyphens" in compiled(here, CHOICE, "A_Question.yaml")[1][0]
+
+
+def test_twice_the_same_id(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compiler, "SOURCES", here)
+    monkeypatch.setattr(compiler, "COMPILED", here / "compiled")
+    monkeypatch.setattr(compiler, "ROOT", here)
+    compiled(here, CHOICE, "one.yaml")
+    compiled(here, CHOICE, "one.yml")
+    assert compiler.main([]) == 1
+    assert "chapter/one is already in" in capsys.readouterr().err
+
+
+def test_line_breaks_are_no_spaces_in_chinese(here: Path) -> None:
+    text = CHOICE.replace('zh: "哪一个？"', 'zh: "第一行\n  第二行 $d$ 行"')
+    assert compiled(here, text)[0]["zh"]["question"][0] == "第一行第二行 "
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["__import__('os')", "().__class__", "a.b", "[1]", "'x' * 9", "lambda: 1", "a if a else b", "1 +", "1/0"],
+)
+def test_expressions_are_arithmetic_only(expression: str) -> None:
+    with pytest.raises(compiler.Mistake):
+        compiler.evaluate(expression, {"a": 1.0, "b": 2.0})
+
+
+def test_expressions() -> None:
+    assert compiler.evaluate("sqrt(d) * 2 ** -1 + max(a, 3)", {"d": 64, "a": 1}) == 7
+
+
+def test_numbers_are_fresh_and_repeat(here: Path) -> None:
+    states, mistakes = compiled(here, NUMBER)
+    assert mistakes == []
+    variants = states["en"]["variants"]
+    assert variants[0] == {"text": {"a": "1", "b": "5"}, "answer": 6, "wrong": [5]}
+    assert len({json.dumps(variant) for variant in variants}) == len(variants) >= 4
+    assert compiled(here, NUMBER)[0]["en"]["variants"] == variants
+    assert "<mn>{{a}}</mn>" in states["en"]["question"][1]["m"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("answer: a * b", "answer: a + b", "wrong answers is (nearly) right"),
+        ("answer: a + b", "answer: a + c", "unknown name 'c'"),
+        ("[1, 2, 3, 4]", "[1]", "four are the least"),
+        ("{{a}} and", "{{x}} and", "no such parameter"),
+        ("tolerance: 0.01", "tolerance: small", "the tolerance is a number"),
+    ],
+)
+def test_mistakes_in_numbers(here: Path, old: str, new: str, message: str) -> None:
+    _, mistakes = compiled(here, NUMBER.replace(old, new, 1))
+    assert any(message in told for told in mistakes), mistakes
+
+
+def test_the_worked_pair_of_the_chapter() -> None:
+    first = exercises.exercise_content("self-attention/thinking-machines", "en")["variants"][0]
+    assert first["text"]["a"] == "112" and first["text"]["p"] == "14"
+    assert round(first["answer"], 2) == 0.88
+
+
+# -------------------------------------------------------------------------------------------- in a notebook
+
+
+# what every notebook viewer keeps
+TAGS = {"div", "span", "strong", "em", "b", "i", "code", "pre", "ul", "ol", "li", "blockquote", "a"}
+
+
+class Fallback(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.state: dict[str, Any] = {}
+        self.words = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if state := dict(attributes).get("data-state"):
+            self.state = json.loads(state)
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_cell_stores(name: str, language: str) -> None:
+    d2l.use_language(language)
+    shown = d2l.exercise(name)
+    data, metadata = shown._repr_mimebundle_()
+    assert isinstance(metadata, dict)
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert data["text/plain"] == repr(shown) == f"<exercise {name}>"
+    stored = Fallback(data["text/html"])
+    assert stored.tags <= TAGS
+    assert stored.state == shown.state and stored.state["lang"] == language
+    assert "{{" not in stored.words and len(stored.words) > 40
+    # the same bytes from another widget: no id, no address
+    assert d2l.exercise(name)._repr_mimebundle_()[0]["text/html"] == data["text/html"]
+
+
+def test_unknown_exercises_are_named() -> None:
+    with pytest.raises(
+        ValueError, match=r"no exercise 'self-attention/why-scales'.*'self-attention/why-scale'"
+    ):
+        d2l.exercise("self-attention/why-scales")
+
+
+def test_importing_the_package_imports_no_widgets() -> None:
+    large = "{'anywidget', 'ipywidgets', 'matplotlib'}"
+    code = f"import sys, d2lmini; d2lmini.exercise; print({large} & {{*sys.modules}})"
+    root = Path(__file__).resolve().parent.parent
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_modules_stand_alone() -> None:
+    source = widgets.module_source("exercise")
+    assert source.count("export default") == 1 and not re.search(r"^import |import\(", source, re.M)
+    assert len(gzip.compress(source.encode())) <= 20 * 1024
+    with pytest.raises(ValueError, match=r"got 'exercises'; choose one of .*'exercise'"):
+        widgets.module_source("exercises")
+
+
+def test_the_module_finds_every_word_it_asks_for() -> None:
+    source = (widgets._ASSETS / "exercise.js").read_text(encoding="utf-8")
+    words = json.loads((widgets._ASSETS / "exercise-strings.json").read_text(encoding="utf-8"))
+    asked = set(re.findall(r"\bs\.(\w+)", source)) | {f"kind_{kind}" for kind in compiler.KINDS}
+    assert asked <= set(words)
+    assert all(entry[language] for entry in words.values() for language in LANGUAGES)
+
+
+# -------------------------------------------------------------------------------------------------- answers
+
+
+def test_answers_outlive_the_kernel(here: Path) -> None:
+    d2l.exercise("self-attention/why-scale").answer = {"given": 0, "done": True}
+    assert d2l.exercise("self-attention/why-scale").answer == {"given": 0, "done": True}
+    assert [file.name for file in here.iterdir()] == ["d2lmini-progress.json"]
+    assert json.loads((here / "d2lmini-progress.json").read_text(encoding="utf-8"))["d2lmini"] == 1
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"answers": 3}', '{"answers": {"a": 1}}', "\x00"])
+def test_a_broken_file_is_set_aside(here: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    (here / "d2lmini-progress.json").write_text(text, encoding="utf-8")
+    d2l.exercise("self-attention/why-scale").answer = {"done": True}
+    assert (here / "d2lmini-progress.broken.json").read_text(encoding="utf-8") == text
+    assert "damaged" in capsys.readouterr().out
+    assert exercises.answers() == {"self-attention/why-scale": {"done": True}}
+
+
+def test_a_folder_that_cannot_be_written(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "read-only")
+
+    monkeypatch.setattr(exercises.tempfile, "mkstemp", refuse)
+    shown = d2l.exercise("self-attention/why-scale")
+    shown.answer = {"tries": 1}
+    shown.answer = {"tries": 2}
+    assert capsys.readouterr().out.count("cannot be written") == 1
+    assert list(here.iterdir()) == []
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    exercises.keep_answer("self-attention/why-scale", {"done": True})
+    d2l.progress()
+    total = sum(name.startswith("self-attention/") for name in NAMES)
+    assert f"self-attention: 1 of {total} done" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------------------- code exercises
+
+
+def solution_code(name: str) -> str:
+    path = compiler.SOURCES / f"{name}.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["solution_code"]
+
+
+def written(source: str) -> Callable[..., Any]:
+    # what the first cell of every chapter imports
+    names: dict[str, Any] = {}
+    exec(compile("import torch\nfrom torch import nn\n" + source, "<reader>", "exec"), names)
+    return next(value for value in names.values() if hasattr(value, "__code__"))
+
+
+def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options: Any) -> str:
+    d2l.check(name, function, **options)
+    return capsys.readouterr().out
+
+
+LOCAL = "complexity/code-local-mask"
+LINEAR = "complexity/code-linear-attention"
+SINES = "positional-encoding/code-sinusoids"
+ROTATE = "positional-encoding/code-rotate"
+ATTENTION = "self-attention/code-attention"
+SPLIT = "self-attention/code-split-heads"
+SINUSOIDS = "positional-encoding/code-sinusoids"
+ROTATE = "positional-encoding/code-rotate"
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_published_solution_passes(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert "Correct." in told(capsys, name, written(solution_code(name)))
+    assert exercises.answers()[name] == {"done": True}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_starting_point_is_not_written_yet(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    starter = exercises.exercise_content(name, "en")["starter"]
+    if name == ATTENTION:
+        assert "Not written yet" in told(capsys, name, written(starter))
+    assert "Not written yet" in told(capsys, name, lambda *_: None)
+    assert exercises.answers() == {}
+
+
+def attention_in_another_style(Q: Any, K: Any, V: Any, mask: Any = None) -> Any:
+    import torch
+
+    raised = torch.einsum("...nd,...md->...nm", Q / Q.size(-1) ** 0.25, K / K.size(-1) ** 0.25).exp()
+    if mask is not None:
+        raised = raised * mask
+    weights = raised / raised.sum(-1, keepdim=True).clamp_min(1e-30)
+    return [torch.einsum("...nm,...mv->...nv", weights, V), weights]
+
+
+def split_in_another_style(X: Any, num_heads: int) -> Any:
+    import torch
+
+    return torch.stack(X.chunk(num_heads, dim=-1), dim=1).flatten(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [(ATTENTION, attention_in_another_style), (SPLIT, split_in_another_style)]
+)
+def test_another_style_passes(capsys: pytest.CaptureFixture[str], name: str, function: Any) -> None:
+    assert "Correct." in told(capsys, name, function)
+
+
+# what a reader may write: the published solution with something changed -> the bug that must be named
+SCALE = " / Q.shape[-1] ** 0.5"
+MASK = "scores = scores.masked_fill(~mask, float"
+ZERO_ROWS = "weights = weights.masked_fill(~mask"
+RETURN = "return weights @ V, weights"
+MOVE = "X = X.transpose(1, 2)"
+PHI = "nn.functional.elu(Q) + 1, nn.functional.elu(K) + 1"
+CUT = "X = X.reshape(batch, n, num_heads, hidden // num_heads)"
+FOLD = "return X.reshape(batch * num_heads, n, hidden // num_heads)"
+KNOWN_WRONG = [
+    (ATTENTION, {SCALE: ""}, "missing-scale"),
+    (ATTENTION, {SCALE: "", "dim=-1)": "dim=-1) / Q.shape[-1] ** 0.5"}, "scale-after-softmax"),
+    (ATTENTION, {SCALE: " / Q.shape[-1]"}, "scale-by-d"),
+    (ATTENTION, {SCALE: " / V.shape[-1] ** 0.5"}, "scale-by-values"),
+    (ATTENTION, {"dim=-1": "dim=-2"}, "wrong-axis"),
+    (ATTENTION, {"dim=-1": "dim=-2", ZERO_ROWS: ZERO_ROWS[10:]}, "wrong-axis"),
+    (ATTENTION, {MASK: MASK.replace("~", "")}, "mask-inverted"),
+    (ATTENTION, {MASK: MASK.replace("~", ""), ZERO_ROWS: ZERO_ROWS.replace("~", "")}, "mask-inverted"),
+    (ATTENTION, {MASK: MASK[9:], ZERO_ROWS: ZERO_ROWS[10:]}, "mask-ignored"),
+    (ATTENTION, {MASK: MASK[9:]}, "mask-after-softmax"),
+    (ATTENTION, {RETURN: "return weights @ V"}, "only-output"),
+    (ATTENTION, {RETURN: "return weights, weights @ V"}, "swapped"),
+    (ATTENTION, {ZERO_ROWS: ZERO_ROWS[10:]}, "empty-row-nan"),
+    (ATTENTION, {ZERO_ROWS: ZERO_ROWS[10:], 'float("-inf")': "-1e6"}, "empty-row-uniform"),
+    (SPLIT, {MOVE: "pass"}, "mixed-tokens"),
+    (
+        SPLIT,
+        {CUT: "X = X.reshape(batch, n, -1, num_heads)", MOVE: "X = X.permute(0, 3, 1, 2)"},
+        "interleaved",
+    ),
+    (SPLIT, {MOVE: "X = X.permute(2, 0, 1, 3)"}, "heads-before-batch"),
+    (SPLIT, {FOLD: "return X"}, "not-folded"),
+    (SPLIT, {MOVE: "X = X.permute(0, 2, 3, 1)", FOLD: "return X.flatten(0, 1)"}, "axes-swapped"),
+    (
+        SINUSOIDS,
+        {
+            "P[:, 0::2] = torch.sin": "P[:, 0::2] = torch.cos",
+            "] = torch.cos(i * omega[": "] = torch.sin(i * omega[",
+        },
+        "swapped",
+    ),
+    (SINUSOIDS, {"P[:, 0::2]": "P[:, : d - d // 2]", "P[:, 1::2]": "P[:, d - d // 2 :]"}, "halves"),
+    (SINUSOIDS, {"omega[: d // 2]": "10000 ** (-torch.arange(1, d, 2) / d)"}, "own-speeds"),
+    (SINUSOIDS, {"0, d, 2) / d": "0, d, 2) / 2 / d"}, "exponent-halved"),
+    (SINUSOIDS, {"torch.arange(n)": "torch.arange(1, n + 1)"}, "from-one"),
+    (SINUSOIDS, {"return P": "return P.T"}, "transposed"),
+    (ROTATE, {"- b * angle.sin(), a *": "+ b * angle.sin(), -a *"}, "clockwise"),
+    (
+        ROTATE,
+        {
+            "X[:, 0::2], X[:, 1::2]": "X.chunk(2, dim=1)",
+            "torch.stack(turned, dim=-1).flatten(1)": "torch.cat(turned, dim=1)",
+        },
+        "half-pairs",
+    ),
+    (ROTATE, {"turned = [a": "turned = [a := a"}, "one-after-the-other"),
+    (ROTATE, {"torch.stack(turned, dim=-1).flatten(1)": "torch.cat(turned, dim=1)"}, "not-woven"),
+    (ROTATE, {" * 10000 ** (-torch.arange(0, d, 2) / d)": ""}, "one-angle"),
+    (ROTATE, {"i[:, None]": "torch.arange(len(X))[:, None]"}, "row-numbers"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "bug"), KNOWN_WRONG)
+def test_a_known_bug_is_named(
+    capsys: pytest.CaptureFixture[str], name: str, changes: dict[str, str], bug: str
+) -> None:
+    source = solution_code(name)
+    for old, new in changes.items():
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    content = exercises.exercise_content(name, "en")
+    first = next(part for part in content["bugs"][bug] if isinstance(part, str))
+    assert told(capsys, name, written(source)).startswith(f"Not yet. {first}")
+    assert exercises.answers() == {}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_bug_has_words_and_a_test(name: str) -> None:
+    assert set(TASKS[name].bugs) == set(exercises.exercise_content(name, "en")["bugs"])
+    assert set(TASKS[name].bugs) == {bug for task, _, bug in KNOWN_WRONG if task == name}
+
+
+def test_a_loop_that_never_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    def endless(*_: Any) -> None:
+        while True:
+            with suppress(Exception):
+                sum(range(10))
+
+    assert "did not finish" in told(capsys, SPLIT, endless, seconds=0.3)
+
+
+def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> None:
+    def changes_its_input(X: Any, num_heads: int) -> Any:
+        result = split_in_another_style(X, num_heads)
+        X.zero_()
+        return result
+
+    import torch
+
+    assert "ZeroDivisionError" in told(capsys, SPLIT, lambda X, num_heads: 1 / 0)
+    assert "takes 1 positional argument" in told(capsys, SPLIT, lambda X: X)
+    assert "it returned int" in told(capsys, SPLIT, lambda X, num_heads: 3)
+    assert "should have the shape (6, 4, 2); it has (2, 4, 6)" in told(capsys, SPLIT, lambda X, num_heads: X)
+    assert "contains NaN" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) * torch.nan)
+    assert "result[0, 0, 0] should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 1)
+    assert "changes its inputs" in told(capsys, SPLIT, changes_its_input)
+    assert "without calling it" in told(capsys, SPLIT, torch.ones(2))
+    with pytest.raises(ValueError, match="choose one of 'self-attention/code-attention'"):
+        d2l.check("self-attention/why-scale", split_in_another_style)
