@@ -79,9 +79,8 @@ def masked_softmax(X: Tensor, valid_lens: Tensor | None) -> Tensor:
         raise TypeError(f"X: got {X.dtype}; scores are floating-point. Convert them with X.float()")
     if X.dim() not in (3, 4):
         raise ValueError(
-            f"X: got shape {_shape(X)}; scores have shape (batch, queries, keys) or (batch, heads, queries, "
-            f"keys). "
-            "Add the missing axis with X.unsqueeze(0)"
+            f"X: got shape {_shape(X)}; scores have shape (batch, queries, keys) or "
+            "(batch, heads, queries, keys). Add the missing axis with X.unsqueeze(0)"
         )
     if valid_lens is None:
         return F.softmax(X, dim=-1)
@@ -90,9 +89,8 @@ def masked_softmax(X: Tensor, valid_lens: Tensor | None) -> Tensor:
 
 def _softmax_where(scores: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the last axis of `scores` where `mask` is True, 0 elsewhere; the mask broadcasts."""
-    # A masked score becomes -inf, which no score can beat. A row of nothing but -inf would be 0/0, so a row
-    # that is masked as a whole gets zeros instead; the last line takes away the weights which that row then
-    # has.
+    # A masked score becomes -inf, which no score can beat. A row of nothing but -inf would be 0/0, so where
+    # all is masked the scores become 0 instead, and the last line takes away the weights which that gives.
     nothing = mask.any(dim=-1, keepdim=True).logical_not()  # (..., queries, 1)
     floor = torch.full_like(nothing, -math.inf, dtype=scores.dtype).masked_fill(nothing, 0)
     return F.softmax(torch.where(mask, scores, floor), dim=-1).masked_fill(~mask, 0)
@@ -202,8 +200,7 @@ def _check_fit(queries: Tensor, keys: Tensor, values: Tensor, same_width: bool =
     if same_width and queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
             f"keys: got width {keys.shape[-1]} for queries of width {queries.shape[-1]}; a dot product "
-            f"needs equal "
-            "widths. Project one of them with nn.Linear, or use AdditiveAttention"
+            "needs equal widths. Project one of them with nn.Linear, or use AdditiveAttention"
         )
 
 
@@ -358,7 +355,8 @@ class DotProductAttention(nn.Module):
             )
         queries, keys, valid_lens = self._last
         with torch.no_grad():
-            scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+            # scaled first, as the kernels do: in half precision the product alone could overflow
+            scores = queries / math.sqrt(queries.shape[-1]) @ keys.transpose(-2, -1)
             weights = masked_softmax(scores, valid_lens)  # (batch, [heads,] queries, keys)
         return weights.flatten(0, 1) if weights.dim() == 4 else weights
 
@@ -439,9 +437,8 @@ def transpose_output(X: Tensor, num_heads: int) -> Tensor:
     """
     if X.dim() != 3 or num_heads < 1 or X.shape[0] % num_heads:
         raise ValueError(
-            f"X: got shape {_shape(X)} for {num_heads} heads; heads are joined from shape (batch * "
-            f"num_heads, n, "
-            "head width). Give the number of heads that transpose_qkv was given"
+            f"X: got shape {_shape(X)} for {num_heads} heads; heads are joined from shape "
+            "(batch * num_heads, n, head width). Give the number of heads that transpose_qkv was given"
         )
     return _join_heads(X.unflatten(0, (-1, num_heads)))
 
