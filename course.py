@@ -140,8 +140,8 @@ def set_up(files: tuple[str, ...]) -> None:
 
 def fingerprint(files: tuple[str, ...]) -> str:
     """Return a hash that changes with what is to be installed, and where: a moved folder is set up anew."""
-    contents = [(ROOT / file).read_bytes() for file in {*files, "requirements.txt"}]
-    return hashlib.sha256(b"\0".join([str(ROOT).encode(), *sorted(contents)])).hexdigest()
+    contents = [(ROOT / file).read_bytes() for file in EVERYTHING]  # the versions of each are in all of them
+    return hashlib.sha256(b"\0".join([str((ROOT, files)).encode(), *contents])).hexdigest()
 
 
 def make_venv() -> None:

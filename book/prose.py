@@ -286,6 +286,8 @@ def typos(texts: list[Text], root: Path = ROOT) -> Iterator[Finding]:
         extract = prose(text.text).splitlines()
         lines += extract
         where += [text.where] * len(extract)
+    if not lines:
+        return
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "prose.txt"
         page.write_text("\n".join(lines) + "\n", encoding="utf-8")

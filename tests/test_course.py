@@ -89,6 +89,13 @@ def test_everything_includes_reading(steps: list[str]) -> None:
     assert len(steps) == before
 
 
+def test_reading_does_not_include_everything(steps: list[str]) -> None:
+    course.set_up(course.READING)
+    assert "d2lmini" not in steps
+    course.set_up(course.EVERYTHING)
+    assert steps[-1] == "d2lmini"
+
+
 def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:
     course.set_up(course.READING)
     (elsewhere / "requirements.txt").write_text("something\n")
