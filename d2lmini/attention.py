@@ -440,7 +440,7 @@ def transpose_output(X: Tensor, num_heads: int) -> Tensor:
             f"X: got shape {_shape(X)} for {num_heads} heads; heads are joined from shape "
             "(batch * num_heads, n, head width). Give the number of heads that transpose_qkv was given"
         )
-    return _join_heads(X.unflatten(0, (-1, num_heads)))
+    return _join_heads(X.unflatten(0, (X.shape[0] // num_heads, num_heads)))
 
 
 def _check_heads(num_hiddens: int, num_heads: int) -> None:
@@ -522,11 +522,16 @@ class MultiHeadAttention(nn.Module):
             TypeError: `valid_lens` is not a tensor of integers.
             ValueError: the shapes do not belong together.
         """
-        if queries.dim() != 3:
-            raise ValueError(
-                f"queries: got shape {_shape(queries)}; queries have shape (batch, queries, query_size). "
-                "Add the missing axis with queries.unsqueeze(0)"
-            )
+        for name, X, W in (
+            ("queries", queries, self.W_q),
+            ("keys", keys, self.W_k),
+            ("values", values, self.W_v),
+        ):
+            if X.dim() != 3 or X.shape[-1] != W.in_features:
+                raise ValueError(
+                    f"{name}: got shape {_shape(X)}; they have shape (batch, n, {W.in_features}). Add a "
+                    f"missing axis with {name}.unsqueeze(0), or construct the module with the width of your {name}"
+                )
         # As views with an axis for the heads; `transpose_qkv` would have to copy.
         Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
         K = _split_heads(self.W_k(keys), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)

@@ -273,7 +273,7 @@ def test_additive_attention_is_its_formula():
 
 
 @quick
-@given(*(st.integers(1, 5) for _ in range(4)))
+@given(st.integers(0, 5), *(st.integers(1, 5) for _ in range(3)))
 def test_heads_are_cut_and_joined(batch, n, heads, width):
     X = randn(batch, n, heads * width)
     cut = d2l.transpose_qkv(X, heads)
@@ -502,7 +502,12 @@ LENGTHS = torch.tensor([1, 2])
         (
             lambda: d2l.MultiHeadAttention(4, 4, 4, 4, 2, 0.0)(X[0], X, X),
             ValueError,
-            "queries: got shape (3, 4); .*queries.unsqueeze(0)",
+            "queries: got shape (3, 4); .*(batch, n, 4).*queries.unsqueeze(0)",
+        ),
+        (
+            lambda: d2l.MultiHeadAttention(5, 4, 4, 4, 2, 0.0)(X, X, X),
+            ValueError,
+            "keys: got shape (2, 3, 4); .*(batch, n, 5).*width of your keys",
         ),
         (
             lambda: d2l.MultiHeadAttention(100, 100, 100, 100, 7, 0.5),
