@@ -56,6 +56,7 @@ _MEANING = {
     "recurrent": ("rnn", "--"),
     "self-attention": ("attention", "-"),
     "attention": ("attention", "-"),
+    "fused attention": ("attention", "-."),
 }
 _CYCLE = [_COLOR[name] for name in ("query", "key", "value", "output", "position")]
 _STROKES = ("-", "--", "-.", ":")
@@ -151,8 +152,7 @@ def _svg(figure: Figure, title: str, description: str) -> str:
     body = re.sub(r'<g id="QuadMesh_\d+">(.*?)</g>', _compact_cells, body, flags=re.S)
     body = re.sub(r'<g id="[^"]*">', "<g>", body)
     body = re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", body)
-    body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
-    body = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", _font_without_family, body)  # matplotlib before 3.11
+    body = _without_fonts(body)
     body = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", body)
     body = re.sub(r'd="([^"]*)"', lambda path: f'd="{" ".join(path[1].split())}"', body)
     body = re.sub(r"#[0-9a-f]{6}\b", lambda c: f"var({THEME[c[0]]}, {c[0]})" if c[0] in THEME else c[0], body)
@@ -183,10 +183,16 @@ def _compact_cells(mesh: re.Match[str]) -> str:
     return f'<g shape-rendering="crispEdges">{"".join(groups)}</g>'
 
 
-def _font_without_family(match: re.Match[str]) -> str:
-    style = "; font-style: italic" if "italic" in match[1] or "oblique" in match[1] else ""
-    weight = "; font-weight: bold" if "bold" in match[1] or "700" in match[1] else ""
-    return f"font-size: {match[2]}{style}{weight}"
+def _without_fonts(svg: str) -> str:
+    """Take the font families out of the styles, so that the families of the page hold; sizes stay."""
+
+    def size(font: re.Match[str]) -> str:
+        slant = "; font-style: italic" if re.search("italic|oblique", font[1]) else ""
+        weight = "; font-weight: bold" if re.search("bold|700", font[1]) else ""
+        return f"font-size: {font[2]}{slant}{weight}"
+
+    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
+    return re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", size, svg)  # as matplotlib before 3.11 writes it
 
 
 def _kernel_shell() -> Any:
