@@ -530,7 +530,7 @@ class MultiHeadAttention(nn.Module):
             if X.dim() != 3 or X.shape[-1] != W.in_features:
                 raise ValueError(
                     f"{name}: got shape {_shape(X)}; they have shape (batch, n, {W.in_features}). Add a "
-                    f"missing axis with {name}.unsqueeze(0), or construct the module with the width of your {name}"
+                    f"missing axis with {name}.unsqueeze(0), or make the module with the width of your {name}"
                 )
         # As views with an axis for the heads; `transpose_qkv` would have to copy.
         Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
