@@ -122,7 +122,7 @@ function render({ model, el }) {
   const language = WORDS[model.get("state").lang] ? model.get("state").lang : "en";
   const words = WORDS[language];
   const view = sharedView(el, "attention", { sentence: SENTENCES[language][0], head: 0, scale: true, mask: "none", temperature: 1, token: 0 });
-  if (!MASKS[view.mask]) view.mask = "none";
+  if (!Object.hasOwn(MASKS, view.mask)) view.mask = "none";
   if (!heads()[view.head]) view.head = 0;
   view.temperature = Math.min(4, Math.max(0.25, view.temperature));
   const fresh = (id) => `d2l-ae-${id}-${Math.random().toString(36).slice(2, 8)}`;

@@ -48,6 +48,7 @@ const STYLE = `
 .d2l-ce .clocks { display: grid; grid-template-columns: repeat(auto-fill, minmax(76px, 1fr)); gap: .4em; }
 .d2l-ce .clocks button { font: inherit; font-size: .82em; color: var(--w-muted); background: none; border: 0; border-radius: 8px; padding: .3em 0; cursor: pointer; touch-action: none; }
 .d2l-ce .clocks button[aria-pressed=true] { background: var(--w-surface); color: var(--w-text); font-weight: 600; }
+.d2l-ce .clocks svg { pointer-events: none; } /* redrawn while pressed: the button itself must stay the target */
 .d2l-ce .clocks span { display: block; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .d2l-ce :focus-visible { outline: 2px solid var(--w-accent); outline-offset: 2px; border-radius: 4px; }
 .d2l-ce svg { display: block; max-width: 100%; margin: auto; }
@@ -131,11 +132,11 @@ function render({ model, el }) {
       const [face, label] = button.children;
       const omega = frequency(j, view.dims);
       button.setAttribute("aria-pressed", j === view.pair);
-      button.setAttribute("aria-label", `${fill(words.hand, { j, a: 2 * j, b: 2 * j + 1 })}, ${fill(words.turn, { angle: signed(degrees(j), 1) })}`);
+      label.textContent = fill(words.turn, { angle: signed(degrees(j), Math.abs(degrees(j)) < 10 ? 2 : 0) });
+      button.setAttribute("aria-label", `${label.textContent} · ${fill(words.hand, { j, a: 2 * j, b: 2 * j + 1 })}`);
       face.replaceChildren(s("circle", { cx: 36, cy: 36, r: 32, fill: "var(--w-bg)", stroke: "var(--w-line)", "stroke-width": 1.2 }),
         s("line", { x1: 36, y1: 4, x2: 36, y2: 9, stroke: "var(--w-line)", "stroke-width": 2 }),
         ...(view.shift ? hand((view.position + view.shift) * omega, "var(--w-output)", true) : []), ...hand(view.position * omega, "var(--w-position)", false));
-      label.textContent = fill(words.turn, { angle: signed(degrees(j), Math.abs(degrees(j)) < 10 ? 2 : 0) });
     });
   }
 

@@ -98,7 +98,7 @@ function render({ model, el }) {
   view.n = power(view.n, 2, 16);
   view.d = power(view.d, 3, 11);
   view.k = [3, 5, 7].includes(view.k) ? view.k : 3;
-  if (!words.conventions[view.counting]) view.counting = "projections";
+  if (!Object.hasOwn(words.conventions, view.counting)) view.counting = "projections";
 
   const fresh = () => `d2l-pe-${Math.random().toString(36).slice(2, 8)}`;
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);

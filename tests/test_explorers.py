@@ -1,0 +1,255 @@
+"""The explorers: their numbers are PyTorch's, they work by keyboard, they take no orders from a link."""
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import torch
+
+import d2lmini as d2l
+from d2lmini import complexity
+from d2lmini.widgets import module_source
+
+KINDS = ("attention-explorer", "path-explorer", "clock-explorer")
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+HOST = "http://explorer.test"
+# The module alone, hosted as the website hosts it: in an element of class d2l-widget.
+SHOW = """async (lang) => {
+  const module = await import("/module.js");
+  const traits = { state: { lang }, answer: {} };
+  const model = { get: (name) => traits[name], set() {}, on() {}, off() {}, save_changes() {} };
+  window.numbers = module.arithmetic;
+  window.leave = module.default.render({ model, el: document.getElementById("here") });
+}"""
+
+
+@pytest.fixture
+def show(browser) -> Iterator[Callable]:
+    """Open an explorer on a page of its own; a message on the console fails the test."""
+    context = browser.new_context()
+    complaints: list[str] = []
+
+    def opened(kind: str, lang: str = "en", query: str = "", theme: str = "light", width: int = 760):
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        colors = {"light": "#ffffff", "dark": "#15181c"}[theme]
+        body = (
+            f'<!doctype html><html lang="{lang}" data-theme="{theme}"><head><title>x</title></head>'
+            f'<body style="background:{colors}"><main><h1>x</h1>'
+            '<div class="d2l-widget"><div id="here"></div></div>'
+        )
+        page.route(f"{HOST}/**", lambda route: route.fulfill(content_type="text/html", body=body))
+        source = module_source(kind)
+        page.route(
+            f"{HOST}/module.js", lambda route: route.fulfill(content_type="text/javascript", body=source)
+        )
+        page.goto(f"{HOST}/{query}")
+        page.evaluate(SHOW, lang)
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "padding"])
+@pytest.mark.parametrize("scale", [True, False])
+def test_attention_weights_are_those_of_the_package(show, mask, scale):
+    page = show("attention-explorer")
+    for head in range(3):
+        got = page.evaluate(
+            """([head, mask, scale]) => {
+              const { embed, heads, attend, MASKS, SENTENCES } = numbers;
+              const X = SENTENCES.en[1].split(" ").map(embed);
+              const chosen = heads()[head];
+              const allowed = MASKS[mask](X.length);
+              return { X, ...chosen, weights: attend(X, chosen, { scale, temperature: 0.5, allowed }) };
+            }""",
+            [head, mask, scale],
+        )
+        X, W_q, W_k = (torch.tensor(got[name], dtype=torch.float64) for name in ("X", "query", "key"))
+        n, d = X.shape
+        scores = (X @ W_q) @ (X @ W_k).T / (0.5 * (d**0.5 if scale else 1))
+        lengths = {
+            "none": torch.full((n,), n),
+            "causal": torch.arange(1, n + 1),
+            "padding": torch.full((n,), n - 2),
+        }
+        expected = d2l.masked_softmax(scores[None], lengths[mask][None])[0]
+        torch.testing.assert_close(
+            torch.tensor(got["weights"], dtype=torch.float64), expected, rtol=0, atol=1e-9
+        )
+
+
+def test_a_query_without_keys_gets_zeros(show):
+    page = show("attention-explorer")
+    weights = page.evaluate(
+        "() => numbers.attend(['a', 'b'].map(numbers.embed), numbers.heads()[0], { allowed: () => false })"
+    )
+    assert weights == [[0, 0], [0, 0]]
+
+
+def test_heads_do_what_their_names_say(show):
+    page = show("attention-explorer")
+    favorite = """([lang, sentence, head, word]) => {
+      const words = numbers.SENTENCES[lang][sentence].split(" ");
+      const row = numbers.attend(words.map(numbers.embed), numbers.heads()[head])[words.indexOf(word)];
+      return words[row.indexOf(Math.max(...row))];
+    }"""
+    assert page.evaluate(favorite, ["en", 1, 1, "it"]) == "cat"
+    assert page.evaluate(favorite, ["vi", 1, 1, "nó"]) in ("con", "mèo")
+    assert page.evaluate(favorite, ["zh", 1, 1, "它"]) == "小猫"
+    assert page.evaluate(favorite, ["en", 2, 2, "chase"]) in ("mice", "cats")
+
+
+@pytest.mark.parametrize("k", [3, 5, 7])
+def test_paths_and_costs_are_those_of_the_package(show, k):
+    page = show("path-explorer")
+    n = 7
+    for kind in complexity.ARCHITECTURES:
+        for a in range(1, n + 1):
+            for b in range(1, n + 1):
+                got = page.evaluate(
+                    "([kind, a, b, k]) => numbers.shortestPath(kind, a, b, k)", [kind, a, b, k]
+                )
+                expected = complexity.shortest_path(kind, n, a, b, k)
+                assert (got and len(got)) == (expected and len(expected)), (kind, a, b)
+        for length in (1, 2, 7, 33):
+            longest = page.evaluate("([kind, n, k]) => numbers.longestPath(kind, n, k)", [kind, length, k])
+            assert longest == complexity.maximum_path_length(kind, length, k), (kind, length)
+    for convention in complexity.CONVENTIONS:
+        for n, d in ((32, 64), (4096, 512)):
+            got = page.evaluate("(a) => numbers.multiplyAdds(...a)", [n, d, k, convention])
+            assert got == complexity.multiply_adds(n, d, k, convention)
+
+
+def test_sequential_steps_match_the_dependency_chain(show):
+    page = show("path-explorer")
+    steps = page.evaluate("() => [16, 32].map((n) => numbers.sequentialSteps('recurrent', n))")
+    assert steps == [16, 32]
+    assert page.evaluate("() => numbers.sequentialSteps('attention', 32)") == 1
+
+
+@pytest.mark.parametrize("d", [4, 16, 32])
+def test_clocks_show_the_encoding_of_the_package(show, d):
+    page = show("clock-explorer")
+    rows = page.evaluate("(d) => Array.from({ length: 73 }, (_, i) => numbers.encoding(i, d))", d)
+    P = torch.tensor(rows, dtype=torch.float64)
+    i, j = torch.arange(73, dtype=torch.float64)[:, None], torch.arange(0, d, 2, dtype=torch.float64)
+    angles = i / 10000 ** (j / d)
+    expected = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    torch.testing.assert_close(P, expected, rtol=0, atol=1e-9)
+    # and, as exactly as its float32 table allows, the package's own
+    table = d2l.PositionalEncoding(d, 0.0, max_len=73).P[0].double()
+    torch.testing.assert_close(P, table, rtol=0, atol=1e-5)
+
+
+def test_arrow_keys_walk_the_tokens_and_the_walk_is_told(show):
+    page = show("attention-explorer")
+    page.locator("[role=radio][aria-checked=true]").focus()
+    before = page.locator(".said").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.word") == "and"
+    assert page.locator(".said").inner_text() != before
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.dataset.word") == "milk"
+    assert json.loads(page.evaluate("new URLSearchParams(location.search).get('attention')"))["token"] == 4
+
+
+def test_path_explorer_answers_to_its_sliders(show):
+    page = show("path-explorer")
+    page.get_by_label("Input").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")  # input 5, output 5
+    page.get_by_label("Output").focus()
+    page.keyboard.press("Home")
+    assert (
+        page.locator(".said")
+        .first.inner_text()
+        .endswith("convolution 4 edges, recurrent no path, self-attention 1 edge.")
+    )
+    assert page.locator("tr:has-text('Recurrent') td").first.inner_text().startswith("262")
+
+
+def test_clock_explorer_turns_by_the_offset(show):
+    page = show("clock-explorer")
+    page.get_by_label("Offset").focus()
+    page.keyboard.press("ArrowRight")
+    assert "offset 4" in page.locator(".said").inner_text()
+    page.locator(".clocks button").nth(1).click()
+    assert page.locator(".clocks button").nth(1).get_attribute("aria-pressed") == "true"
+
+
+def test_dragging_a_hand_moves_the_position(show):
+    page = show("clock-explorer")
+    box = page.locator(".clocks button svg").nth(1).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y - 25)
+    page.mouse.down()
+    page.mouse.move(x + 18, y - 18)
+    page.mouse.move(x + 25, y)  # a quarter turn clockwise, π/2 at 0.316 a step: five positions
+    page.mouse.up()
+    assert page.get_by_label("Position i").input_value() == "12"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_link_cannot_do_harm(show, kind):
+    name = kind.removesuffix("-explorer")
+    hostile = {
+        "sentence": "<img src=x onerror=alert(1)> </script>",
+        "head": 99,
+        "mask": "constructor",
+        "n": 1e300,
+        "dims": -4,
+        "position": "7",
+        "counting": "__proto__",
+        "k": 1e9,
+        "temperature": -1,
+        "token": 1e9,
+    }
+    page = show(kind, query=f"?{name}={quote(json.dumps(hostile))}")
+    assert page.locator("img").count() == 0
+    for broken in ("{", "null", "[]", "7"):
+        page = show(kind, query=f"?{name}={quote(broken)}")
+        assert page.locator("#here > *").count() == 1
+
+
+def test_free_text_is_text(show):
+    page = show("attention-explorer")
+    page.get_by_label("Sentence").select_option(index=3)
+    page.keyboard.press("Control+A")
+    page.keyboard.type("<b>bold</b> words")
+    assert page.locator("b").count() == 0
+    assert page.locator("[role=radio]").count() == 2
+    page.keyboard.press("Control+A")
+    page.keyboard.type("one")
+    assert page.locator(".said").inner_text() == "Type two words or more."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lang", ["en", "vi", "zh"])
+def test_accessible_in_both_themes_and_widths(show, kind, lang):
+    for theme, width in (("light", 375), ("dark", 1280)):
+        page = show(kind, lang, theme=theme, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate(AXE)
+        found = page.evaluate("axe.run(document, { rules: { region: { enabled: false } } })")
+        assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_leaving_stops_listening(show, kind):
+    page = show(kind)
+    page.evaluate("leave()")
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert page.locator("#here > *").get_attribute("data-dark") == "0"
+
+
+def test_all_modules_together_stay_light():
+    sizes = {kind: len(gzip.compress(module_source(kind).encode())) for kind in (*KINDS, "exercise")}
+    assert sum(sizes.values()) <= 60 * 1024, sizes
