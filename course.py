@@ -29,7 +29,7 @@ VERBS = {
     "serve": "build the website and show it at http://localhost:8000 (--port N for another)",
     "test": "check everything: code, languages, notebooks, website; takes pytest's options (-k attention)",
     "site": "build the website into _build/site (--lang vi: one language)",
-    "notebooks": "execute notebooks and store what they print (NAME …: some; --lang vi: one language)",
+    "notebooks": "execute notebooks and store what they print (NAME ...: some; --lang vi: one language)",
     "lockstep": "list what is missing or behind in a language (--copy-code, --translated)",
     "prose": "check spelling, accents, punctuation and vocabulary in the three languages",
     "exercises": "check the exercises and compile them for the website and the notebooks",
@@ -170,8 +170,8 @@ def logged(what: str, command: list[str | Path]) -> None:
     Raises:
         SetUpError: it failed; the message holds the likely reason and the end of its output.
     """
-    began, live = time.monotonic(), sys.stdout.isatty()
-    print(f"installing {what} …", end="" if live else "\n", flush=True)
+    began, live = time.monotonic(), sys.stdout.isatty() and not WINDOWS
+    print(f"installing {what}", end="" if live else "\n", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "PYTHONUTF8": "1"}
     output: list[str] = []
     with LOG.open("a", encoding="utf-8") as log:

@@ -71,9 +71,8 @@ def prose(markdown: str) -> str:
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"<[^>\s][^>]*>", "", text)
     text = re.sub(r"https?://\S+", "", text)
-    text = re.sub(
-        r"(?<=[，。：；！？）”])(\*+) ", r"\1", text
-    )  # Markdown asks for this space in Chinese, nobody else
+    # Markdown asks for a space between punctuation in bold and the next letter, **为什么？** 看; Chinese does not.
+    text = re.sub(r"(?<=[，。：；！？）”])(\*+) | (\*+)(?=[（“])", r"\1\2", text)
     return re.sub(r"\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|\\(?=[^\w\s])", "", text)
 
 
@@ -234,7 +233,7 @@ CHINESE = {
     re.compile(rf"\([^()]*[{HAN}][^()]*\)"): "half-width brackets",
     re.compile(rf"[{HAN}]\.\.\.|\.\.\.[{HAN}]"): "three full stops for ……",
     re.compile(
-        r"[ \t][，。、；：！？（）]|[，。、；：！？（][ \t]+(?=\S)"
+        r"[ \t][，。、；：！？（）”“]|[，。、；：！？（）“”][ \t]+(?=\S)"
     ): "space beside full-width punctuation",
     re.compile(rf"[{HAN}][A-Za-z0-9]|[A-Za-z0-9][{HAN}]"): "no space between 中文 and Latin",
 }

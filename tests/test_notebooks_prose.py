@@ -42,9 +42,10 @@ def slips(language: str, text: str) -> str:
         ("zh", "注意力（attention）与形状 (n, 隐藏单元数)", "权重(注意力)", "half-width brackets"),
         ("zh", "等等……好", "等等...好", "three full stops"),
         ("zh", "好，行", "好， 行", "space beside"),
+        ("zh", "说 **“好”** 的", "说 “好”的", "space beside"),
         ("zh", "用 PyTorch 写 3 行", "用PyTorch写", "no space"),
         ("zh", "用 `x` 和 $y$ 写", "用`x`和", "no space"),
-        ("zh", "编码器-解码器", "在 “好”", "write"),
+        ("zh", "编码器-解码器", "全部用ＡＢＣ", "write"),
     ],
 )
 def test_rule(language: str, good: str, bad: str, slip: str) -> None:
