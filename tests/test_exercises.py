@@ -392,6 +392,21 @@ KNOWN_WRONG = [
     (SPLIT, {MOVE: "X = X.permute(2, 0, 1, 3)"}, "heads-before-batch"),
     (SPLIT, {FOLD: "return X"}, "not-folded"),
     (SPLIT, {MOVE: "X = X.permute(0, 2, 3, 1)", FOLD: "return X.flatten(0, 1)"}, "axes-swapped"),
+    (LOCAL, {"r // 2": "r"}, "too-wide"),
+    (LOCAL, {"<=": "<"}, "too-narrow"),
+    (LOCAL, {".abs()": ""}, "one-sided"),
+    (LOCAL, {"<=": ">"}, "inverted"),
+    (LOCAL, {".abs()": "", "distance <= r // 2": "(distance >= 0) & (distance < r)"}, "backward"),
+    (LINEAR, {" / total[:, None]": ""}, "no-total"),
+    (LINEAR, {"nn.functional.elu(K) + 1": "K"}, "features-of-queries-only"),
+    (LINEAR, {PHI: "Q, K"}, "no-features"),
+    (LINEAR, {PHI: "nn.functional.elu(Q), nn.functional.elu(K)"}, "elu-without-one"),
+    (LINEAR, {"total[:, None]": "K.shape[0]"}, "divided-by-count"),
+    (
+        LINEAR,
+        {PHI: "Q, K", "mixed / total[:, None]": "(Q @ K.T / Q.shape[-1] ** 0.5).softmax(-1) @ V"},
+        "softmax",
+    ),
     (
         SINUSOIDS,
         {
