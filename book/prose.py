@@ -71,7 +71,7 @@ def prose(markdown: str) -> str:
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"<[^>\s][^>]*>", "", text)
     text = re.sub(r"https?://\S+", "", text)
-    # Markdown asks for a space between punctuation in bold and the next letter, **为什么？** 看; Chinese does not.
+    # Markdown asks for a space after punctuation in bold, **为什么？** 看; Chinese typography does not.
     text = re.sub(r"(?<=[，。：；！？）”])(\*+) | (\*+)(?=[（“])", r"\1\2", text)
     return re.sub(r"\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|\\(?=[^\w\s])", "", text)
 
