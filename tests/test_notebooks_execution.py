@@ -43,7 +43,7 @@ def add(course: Path, name: str, content: Notebook) -> Path:
 
 
 SLIDER = "import ipywidgets; ipywidgets.IntSlider(3)"
-SETS = "print('one'); print('two'); {'b', 'a', 'c'}"
+SETS = "import time; print('one', flush=True); time.sleep(0.3); print('two'); {'b', 'a', 'c'}"
 CLOCK = "import time; print(time.time())"
 
 
@@ -69,22 +69,23 @@ def test_second_run_stores_the_same_bytes(course: Path) -> None:
     assert [other.name for other in path.parent.iterdir()] == ["one.ipynb"]
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("1 / 0", "#last: ZeroDivisionError: division by zero"),
-        ("import sys; print('oh', file=sys.stderr)", "#last: writes to stderr:\noh"),
-        ("import os; os._exit(1)", "#last: the kernel died here"),
-    ],
-)
 def test_failing_cell_is_named_and_nothing_is_written(
-    course: Path, capsys: pytest.CaptureFixture[str], code: str, message: str
+    course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = add(course, "one", notebook(("first", "print(1)"), ("last", code)))
-    before = path.read_bytes()
+    failing = {
+        "raises": ("1 / 0", "raises.ipynb#last: ZeroDivisionError: division by zero"),
+        "warns": ("import sys; print('oh', file=sys.stderr)", "warns.ipynb#last: writes to stderr:\noh"),
+        "dies": ("import os; os._exit(1)", "dies.ipynb#last: the kernel died here"),
+    }
+    before = {}
+    for name, (code, _) in failing.items():
+        path = add(course, name, notebook(("first", "print(1)"), ("last", code)))
+        before[path] = path.read_bytes()
     assert notebooks.main([], course) == 1
-    assert message in capsys.readouterr().err
-    assert path.read_bytes() == before
+    told = capsys.readouterr().err
+    for _, message in failing.values():
+        assert message in told
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_unknown_name_says_which_is_near(course: Path) -> None:
