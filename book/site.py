@@ -117,9 +117,13 @@ def _index(here: Path, language: str) -> None:
     if stamp.exists() and stamp.read_text() == digest:
         return
     command = [sys.executable, "-m", "pagefind", "--site", str(html), "--output-path", str(here / "pagefind")]
-    done = subprocess.run(
-        [*command, "--force-language", language], capture_output=True, text=True, check=False
-    )
+    command += [
+        "--force-language",
+        language,
+        "--exclude-selectors",
+        ".katex-mathml",
+    ]  # formulas once, not twice
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(f"{language}: the search index failed:\n{done.stdout}{done.stderr}")
     for extra in (here / "pagefind").glob("pagefind-*"):

@@ -1,7 +1,8 @@
 """Two pages with one of everything that the site has to get right; built by the fixture `small_site`."""
 
+from making import cell
+
 from book.ext.notebook import content_hash
-from conftest import cell
 from d2lmini.exercises import exercise_content
 from d2lmini.widgets import fallback
 

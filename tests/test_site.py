@@ -11,12 +11,12 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 import yaml
+from making import ROOT, cell, make_book, served
 
 from book import serve
 from book import site as site_builder
 from book.ext import anchors, assets, maths, svg
 from book.ext.ui import LANGUAGES, strings
-from conftest import ROOT, cell, make_book, served
 
 
 class Page(HTMLParser):

@@ -35,13 +35,13 @@ class NameSections(SphinxTransform):
             if cell_id is None or cell_id in slugs:
                 continue
             section["ids"] = [cell_id]
-            section["names"] = [cell_id]
             self.document.ids[cell_id] = section
-            self.document.nameids[cell_id] = cell_id
-            self.document.nametypes[cell_id] = True  # explicit: links may name it
             slugs[cell_id] = (section.line, cell_id, section[0].astext())
             section["behind"] = False
-        meta["myst_slugs"] = slugs  # where MyST looks for the target of other.ipynb#cell-id
+        # where MyST looks for the targets of #cell-id and other.ipynb#cell-id; as names of the whole project
+        # they would collide, for each chapter has its `exercises`
+        self.document.myst_slugs = slugs
+        meta["myst_slugs"] = slugs
         self._mark_behind(meta.get("behind", []), cell_ids, slugs)
 
     def _mark_behind(self, behind: list[str], cell_ids: list[str], slugs: dict[str, Any]) -> None:

@@ -67,9 +67,14 @@ export async function open(dialog, { words, say, root }) {
     } else if (event.key === "Enter") {
       event.preventDefault();
       options()[chosen()]?.click();
+    } else if (event.key === "Escape") {
+      event.preventDefault(); // a search field would only clear itself
+      dialog.close();
     }
   };
-  dialog.onclick = (event) => event.target === dialog && dialog.close();
+  dialog.onclick = (event) => {
+    if (event.target === dialog) dialog.close(); // its backdrop
+  };
   dialog.showModal();
   input.select();
   try {
