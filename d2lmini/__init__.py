@@ -1,7 +1,7 @@
 """d2lmini: the models, plots and exercises of the course.
 
-Importing this package imports torch and nothing else that is large: each name below is fetched from its file when
-it is first used, so matplotlib and the widgets cost nothing to a reader who only wants a model.
+Importing this package imports torch and nothing else that is large: each name below is fetched from its file
+when it is first used, so matplotlib and the widgets cost nothing to a reader who only wants a model.
 
 Example:
     >>> import torch

@@ -1,7 +1,7 @@
 """The reader's language: one line at the top of a notebook, and every label, message and example follows it.
 
-The catalogue (``assets/catalogue.csv``) has a row for each English text with its Vietnamese and Chinese beside it.
-Code names a text by its English form, so that a cell reads the same in the three editions of a chapter.
+The catalogue (``assets/catalogue.csv``) has a row for each English text with its Vietnamese and Chinese beside
+it. Code names a text by its English form, so that a cell reads the same in the three editions of a chapter.
 """
 
 import csv
@@ -66,7 +66,7 @@ def text(english: str) -> str:
 
 
 def label(english: str) -> str:
-    """Return `text(english)` where the catalogue has it, else the label itself: plots also show readers' own words.
+    """Return `text(english)` where the catalogue has it, else the label: plots also show readers' own words.
 
     Example:
         >>> label("my own axis")
@@ -77,5 +77,5 @@ def label(english: str) -> str:
 
 @cache
 def _catalogue() -> dict[str, dict[str, str]]:
-    with (files("d2lmini") / "assets" / "catalogue.csv").open(encoding="utf-8", newline="") as file:
-        return {row["en"]: row for row in csv.DictReader(file)}
+    table = (files("d2lmini") / "assets" / "catalogue.csv").read_text(encoding="utf-8")
+    return {row["en"]: row for row in csv.DictReader(table.splitlines())}
