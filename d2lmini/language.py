@@ -1,6 +1,6 @@
 """The reader's language: one line at the top of a notebook, and every label, message and example follows it.
 
-The catalogue (``assets/catalogue.csv``) has a row for each English text, its Vietnamese and Chinese beside it.
+The catalogue (``assets/catalogue.csv``) has a row for each English text, Vietnamese and Chinese beside it.
 Code names a text by its English form, so that a cell reads the same in the three editions of a chapter.
 """
 
