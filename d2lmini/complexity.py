@@ -202,8 +202,8 @@ def dependencies(layer: nn.Module, n: int, d: int) -> Tensor:
     """Return which output depends on which input, asked of autograd.
 
     Args:
-        layer: maps (1, n, d) to (1, n, d); a copy of it in float64 is examined. Its weights should be random: a
-            derivative that happens to be 0 counts as "does not depend".
+        layer: maps (1, n, d) to (1, n, d); a copy of it in float64 is examined. Its weights should be random:
+            a derivative that happens to be 0 counts as "does not depend".
         n: tokens.
         d: features of every token.
 
@@ -217,7 +217,8 @@ def dependencies(layer: nn.Module, n: int, d: int) -> Tensor:
                 [0, 1, 1, 1],
                 [0, 0, 1, 1]], dtype=torch.int32)
     """
-    return torch.stack(list(_seen_by_each_output(layer, n, d)))
+    X = _probe(n, d)
+    return torch.stack(list(_seen_by_each_output(X, copy.deepcopy(layer).cpu().double()(X))))
 
 
 def layers_until_connected(
@@ -239,23 +240,22 @@ def layers_until_connected(
         >>> layers_until_connected(lambda l: ConvolutionLayer(4, kernel_size=3), n=5)
         4
     """
-    stack = nn.Sequential()
+    X = Y = _probe(n, d)
     for level in range(max_layers):
-        stack.append(make_layer(level))
-        if all(
-            bool(seen.all()) for seen in _seen_by_each_output(stack, n, d)
-        ):  # stops at the first that misses one
+        Y = copy.deepcopy(make_layer(level)).cpu().double()(Y)
+        if all(bool(seen.all()) for seen in _seen_by_each_output(X, Y)):  # stops at the first that misses one
             return level + 1
     return None
 
 
-def _seen_by_each_output(layer: nn.Module, n: int, d: int) -> Iterator[Tensor]:
+def _probe(n: int, d: int) -> Tensor:
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(1, n, d, generator=generator, dtype=torch.float64, requires_grad=True)
+
+
+def _seen_by_each_output(X: Tensor, Y: Tensor) -> Iterator[Tensor]:
     """Yield a boolean (n,) for each output: which inputs it depends on."""
-    X = torch.randn(
-        1, n, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64, requires_grad=True
-    )
-    Y = copy.deepcopy(layer).cpu().double()(X)  # (1, n, d)
-    for i in range(n):
+    for i in range(Y.shape[1]):
         # one number a token: with random weights a sum over features hides no dependence
         (gradient,) = torch.autograd.grad(Y[0, i].sum(), X, retain_graph=True)
         yield gradient[0].abs().sum(-1) > 0
