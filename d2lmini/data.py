@@ -499,16 +499,17 @@ def _tatoeba_pairs(target: str, path: str | os.PathLike[str] | None) -> list[tup
 
 def _file_bytes(path: Path, name: str) -> bytes:
     """Return what is in a text file, or in the file `name` of a zip."""
-    if not zipfile.is_zipfile(path):
-        return path.read_bytes()
-    with zipfile.ZipFile(path) as archive:
-        inside = [entry for entry in archive.namelist() if entry.rpartition("/")[2] == name]
-        if not inside:
-            raise ValueError(f"path: {path} holds no {name}, but {', '.join(archive.namelist()[:5])}")
-        try:
+    content = path.read_bytes()
+    if not content.startswith(b"PK"):
+        return content
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inside = [entry for entry in archive.namelist() if entry.rpartition("/")[2] == name]
+            if not inside:
+                raise ValueError(f"path: {path} holds no {name}, but {', '.join(archive.namelist()[:5])}")
             return archive.read(inside[0])
-        except zipfile.BadZipFile as error:
-            raise ValueError(f"path: {path} is damaged: {error}") from None
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"path: {path} is damaged: {error}") from None
 
 
 def _parse_tatoeba(content: bytes, name: str, fewest: int) -> tuple[list[tuple[str, str]], int]:

@@ -223,13 +223,15 @@ def train_seq2seq(
     net.to(device)
     net.train()
     optimizer = torch.optim.Adam(net.parameters(), lr=lr, fused=device.type in ("cpu", "cuda"))
+    # a recurrent encoder reads padding, too, and has to meet as much of it here as in a translation
+    recurrent = any(isinstance(module, nn.RNNBase) for module in net.modules())
     progress = _Progress(num_epochs)
     timer, losses, seconds, tokens = Timer(), [], 0.0, 0
     for epoch in range(1, num_epochs + 1):
         timer.start()
         total, count = torch.zeros((), device=device), 0
         for batch in data_iter:
-            X, X_valid_len, Y, Y_valid_len = _trimmed(batch)
+            X, X_valid_len, Y, Y_valid_len = _trimmed(batch, source=not recurrent)
             num_steps = batch[2].shape[1]
             # what must not count gets the label that cross_entropy leaves out
             label = sequence_mask(Y, Y_valid_len, value=-100).to(device, non_blocking=True)
@@ -262,10 +264,12 @@ def _draw_weights(module: nn.Module) -> None:
                 nn.init.xavier_uniform_(parameter)
 
 
-def _trimmed(batch: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Cut source and target to the longest sentence of the batch: the rest is padding in every row."""
+def _trimmed(batch: Sequence[Tensor], source: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Cut the target, and the source if asked, to the longest sentence: the rest is padding in every row."""
     X, X_valid_len, Y, Y_valid_len = batch
-    return X[:, : int(X_valid_len.max())], X_valid_len, Y[:, : int(Y_valid_len.max())], Y_valid_len
+    if source:
+        X = X[:, : int(X_valid_len.max())]
+    return X, X_valid_len, Y[:, : int(Y_valid_len.max())], Y_valid_len
 
 
 class _Progress:
@@ -411,7 +415,8 @@ def beam_search(
                     beams.append((log_prob, words, state))
             if not beams or len(finished) >= beam_size:
                 break
-        finished += [(log_prob / len(words) ** alpha, words) for log_prob, words, _ in beams]
+        else:  # no room for more tokens: what is left, counts as it is
+            finished += [(log_prob / len(words) ** alpha, words) for log_prob, words, _ in beams]
     finished.sort(key=lambda one: one[0], reverse=True)
     return [(join_tokens(tgt_vocab.to_tokens(words)), score) for score, words in finished[:beam_size]]
 

@@ -1,0 +1,55 @@
+"""The drawn figures: well formed, named for screen readers, and in the reader's language to the last word."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import d2lmini as d2l
+from d2lmini.figures import figure_names
+
+FOLDER = Path(d2l.__file__).parent / "assets" / "figures"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(autouse=True)
+def _english():
+    d2l.use_language("en")
+    yield
+    d2l.use_language("en")
+
+
+def test_every_file_is_a_figure():
+    assert figure_names() == sorted(path.stem for path in FOLDER.glob("*.svg"))
+    assert figure_names()
+
+
+@pytest.mark.parametrize("language", ("en", "vi", "zh"))
+@pytest.mark.parametrize("name", figure_names())
+def test_a_figure_in_a_language(name, language):
+    placeholders = re.findall(r"\{\{(.+?)\}\}", (FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
+    assert placeholders, "a figure has a title and a description, which are placeholders"
+    d2l.use_language(language)
+    drawing = d2l.figure(name)
+    root = ElementTree.fromstring(drawing.svg)
+    assert "{{" not in drawing.svg
+    for tag in ("title", "desc"):
+        assert root.find(f"{SVG}{tag}") is not None and root.find(f"{SVG}{tag}").text.strip()
+    assert drawing._repr_mimebundle_() == {"image/svg+xml": drawing.svg, "text/plain": drawing.title}
+    assert repr(drawing) == drawing.title != ""
+
+
+def test_words_are_translated_and_escaped(monkeypatch):
+    name = figure_names()[0]
+    english = d2l.figure(name)
+    d2l.use_language("vi")
+    assert d2l.figure(name).svg != english.svg
+    monkeypatch.setattr("d2lmini.figures.text", lambda _: "a < b & c")
+    assert "a &lt; b &amp; c" in d2l.figure(name).svg
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    wrong = figure_names()[0][:-1]
+    with pytest.raises(ValueError, match=re.escape(repr(figure_names()[0]))):
+        d2l.figure(wrong)

@@ -1,0 +1,276 @@
+"""The loss, the training loop against a plain one, decoding against the definition, BLEU."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import d2lmini as d2l
+from d2lmini import training
+
+torch.set_num_threads(1)
+
+
+def small_data(num_examples=32, min_freq=2):
+    torch.manual_seed(1)
+    return d2l.load_data_nmt(16, 8, num_examples, target="vi", min_freq=min_freq)
+
+
+def transformer(source_vocab, target_vocab):
+    size = (16, 16, 16, 16, [16], 16, 32, 2, 2, 0.0)
+    torch.manual_seed(2)
+    return d2l.EncoderDecoder(
+        d2l.TransformerEncoder(len(source_vocab), *size), d2l.TransformerDecoder(len(target_vocab), *size)
+    )
+
+
+def recurrent(source_vocab, target_vocab):
+    torch.manual_seed(2)
+    return d2l.EncoderDecoder(
+        d2l.Seq2SeqEncoder(len(source_vocab), 16, 16, 1),
+        d2l.Seq2SeqAttentionDecoder(len(target_vocab), 16, 16, 1),
+    )
+
+
+MODELS = pytest.mark.parametrize("model", (transformer, recurrent))
+
+
+# -- parts -------------------------------------------------------------------------------------------------
+
+
+def test_loss_counts_no_padding():
+    torch.manual_seed(0)
+    pred = torch.randn(3, 5, 7, dtype=torch.float64, requires_grad=True)
+    label = torch.randint(7, (3, 5))
+    loss = d2l.MaskedSoftmaxCELoss()(pred, label, torch.tensor([5, 2, 0]))
+    by_hand = [
+        sum(-pred[i, t].log_softmax(0)[label[i, t]] for t in range(n)) / 5 for i, n in enumerate((5, 2, 0))
+    ]
+    wanted = torch.stack([torch.as_tensor(one, dtype=torch.float64) for one in by_hand])
+    torch.testing.assert_close(loss, wanted)
+    loss.sum().backward()
+    assert not pred.grad[1, 2:].any() and not pred.grad[2].any() and pred.grad[0].any()
+
+
+def test_clipping_keeps_small_gradients_and_the_direction_of_large_ones():
+    net = nn.Linear(2, 2)
+    for grads, wanted in (((0.3, 0.4), 0.5), ((30.0, 40.0), 1.0)):
+        net.weight.grad, net.bias.grad = torch.zeros(2, 2), torch.tensor(grads)
+        d2l.grad_clipping(net, 1)
+        assert net.bias.grad.norm().item() == pytest.approx(wanted)
+        assert (net.bias.grad[1] / net.bias.grad[0]).item() == pytest.approx(4 / 3)
+    with pytest.raises(ValueError, match="theta: got 0"):
+        d2l.grad_clipping(net, 0)
+
+
+def test_accumulator_and_timer():
+    sums = d2l.Accumulator(2)
+    sums.add(torch.tensor(1.5), 2)
+    sums.add(1, 2)
+    assert (sums[0], sums[1]) == (2.5, 4.0)
+    sums.reset()
+    assert sums.data == [0.0, 0.0]
+    with pytest.raises(ValueError, match="got 1 numbers for 2 sums"):
+        sums.add(1)
+    timer = d2l.Timer()
+    timer.stop()
+    timer.start()
+    timer.stop()
+    assert len(timer.times) == 2 and timer.sum() == pytest.approx(timer.cumsum()[-1])
+    assert timer.avg() == pytest.approx(timer.sum() / 2)
+
+
+# -- training ----------------------------------------------------------------------------------------------
+
+
+def plain_loop(net, data_iter, lr, num_epochs, tgt_vocab):
+    """Train as D2L writes it: padding kept, a loss of each token, a number fetched at every step."""
+    net.apply(training._draw_weights)
+    optimizer = torch.optim.Adam(net.parameters(), lr=lr)
+    losses = []
+    for _ in range(num_epochs):
+        total = tokens = 0.0
+        for X, X_valid_len, Y, Y_valid_len in data_iter:
+            optimizer.zero_grad()
+            bos = torch.tensor([tgt_vocab["<bos>"]] * Y.shape[0]).reshape(-1, 1)
+            Y_hat, _ = net(X, torch.cat([bos, Y[:, :-1]], 1), X_valid_len)
+            loss = d2l.MaskedSoftmaxCELoss()(Y_hat, Y, Y_valid_len)
+            loss.sum().backward()
+            norm = torch.sqrt(sum((p.grad**2).sum() for p in net.parameters()))
+            if norm > 1:
+                for p in net.parameters():
+                    p.grad *= 1 / norm
+            optimizer.step()
+            total += loss.sum().item() * Y.shape[1]
+            tokens += Y_valid_len.sum().item()
+        losses.append(total / tokens)
+    return losses
+
+
+@MODELS
+def test_the_fast_loop_takes_the_steps_of_the_plain_one(model):
+    batches, source_vocab, target_vocab = small_data()
+    results = []
+    for train in (plain_loop, lambda *args: d2l.train_seq2seq(*args, "cpu").losses):
+        net = model(source_vocab, target_vocab).double()
+        torch.manual_seed(3)
+        results.append((train(net, batches, 0.005, 4, target_vocab), net.state_dict()))
+    (plain_losses, plain), (fast_losses, fast) = results
+    assert fast_losses == pytest.approx(plain_losses, rel=1e-6)
+    assert fast_losses[-1] < fast_losses[0]
+    for name, weight in plain.items():
+        torch.testing.assert_close(fast[name], weight, rtol=1e-5, atol=1e-7)
+
+
+@MODELS
+def test_a_model_learns_sentences_by_heart(model):
+    batches, source_vocab, target_vocab = small_data(16, min_freq=1)
+    net = model(source_vocab, target_vocab)
+    result = d2l.train_seq2seq(net, batches, 0.02, 80, target_vocab, "cpu")
+    assert len(result.losses) == 80 and result.tokens_per_second > 0
+    assert result.losses[-1] < 0.3 < result.losses[0]
+    assert repr(result) == "Training of 80 epochs: see .losses, .tokens_per_second and .device"
+    text = d2l.preprocess_nmt(d2l.read_data_nmt("vi"))
+    source, target = d2l.tokenize_nmt(text, 16)
+    scores = []
+    for words, reference in zip(source, target, strict=True):
+        said, weights = d2l.predict_seq2seq(net, " ".join(words), source_vocab, target_vocab, 8, "cpu", True)
+        scores.append(d2l.bleu(said, " ".join(reference), k=2))
+        assert weights
+    assert sum(scores) / len(scores) > 0.9
+
+
+def test_training_refuses_what_cannot_be_trained():
+    batches, source_vocab, target_vocab = small_data()
+    net = transformer(source_vocab, target_vocab)
+    with pytest.raises(ValueError, match="num_epochs: got 0"):
+        d2l.train_seq2seq(net, batches, 0.1, 0, target_vocab, "cpu")
+    with pytest.raises(ValueError, match="lr: got -1"):
+        d2l.train_seq2seq(net, batches, -1, 1, target_vocab, "cpu")
+    with pytest.raises(ValueError, match="data_iter: it gave no target token"):
+        d2l.train_seq2seq(net, [], 0.1, 1, target_vocab, "cpu")
+
+
+# -- translating -------------------------------------------------------------------------------------------
+
+
+def trained(model):
+    batches, source_vocab, target_vocab = small_data()
+    net = model(source_vocab, target_vocab)
+    d2l.train_seq2seq(net, batches, 0.01, 5, target_vocab, "cpu")
+    return net, source_vocab, target_vocab
+
+
+def log_probability(net, sentence, tokens, source_vocab, target_vocab, num_steps):
+    """Score a translation in one forward over all its tokens: no search, no cache."""
+    words = [*source_vocab[d2l.split_tokens(sentence)], source_vocab["<eos>"]]
+    X = torch.tensor([d2l.truncate_pad(words, num_steps, source_vocab["<pad>"])])
+    dec_X = torch.tensor([[target_vocab["<bos>"], *tokens[:-1]]])
+    with torch.no_grad():
+        Y, _ = net.eval()(X, dec_X, torch.tensor([len(words)]))
+    return Y[0].log_softmax(-1).gather(1, torch.tensor(tokens)[:, None]).sum().item()
+
+
+@MODELS
+def test_greedy_search_says_the_likeliest_token_at_each_step(model):
+    net, source_vocab, target_vocab = trained(model)
+    net.train()
+    said, weights = d2l.predict_seq2seq(net, "Look!", source_vocab, target_vocab, 8, "cpu")
+    assert net.training, "the mode comes back"
+    assert weights == []
+    tokens = target_vocab[said.split()]
+    for n in range(len(tokens)):
+        choices = [
+            log_probability(net, "Look!", [*tokens[:n], word], source_vocab, target_vocab, 8)
+            for word in range(len(target_vocab))
+        ]
+        assert choices.index(max(choices)) == tokens[n]
+
+
+@MODELS
+def test_beam_search_with_one_beam_is_greedy_and_with_many_is_better(model):
+    net, source_vocab, target_vocab = trained(model)
+    for sentence in ("Look!", "I see.", "He ran."):
+        greedy, _ = d2l.predict_seq2seq(net, sentence, source_vocab, target_vocab, 6, "cpu")
+        ((one, score),) = d2l.beam_search(
+            net, sentence, source_vocab, target_vocab, 6, "cpu", beam_size=1, alpha=0
+        )
+        assert one == greedy
+        several = d2l.beam_search(net, sentence, source_vocab, target_vocab, 6, "cpu", beam_size=5, alpha=0)
+        assert several[0][1] >= score - 1e-5
+        assert len({said for said, _ in several}) == len(several) <= 5
+
+
+@MODELS
+def test_a_score_of_beam_search_is_the_log_probability_of_its_translation(model):
+    net, source_vocab, target_vocab = trained(model)
+    checked = 0
+    for alpha in (0.0, 0.75):
+        for said, score in d2l.beam_search(
+            net, "Look!", source_vocab, target_vocab, 8, "cpu", beam_size=3, alpha=alpha
+        ):
+            tokens = target_vocab[said.split()]
+            if len(tokens) < 8:  # it ended by itself
+                tokens.append(target_vocab["<eos>"])
+            probability = log_probability(net, "Look!", tokens, source_vocab, target_vocab, 8)
+            assert score == pytest.approx(probability / len(tokens) ** alpha, abs=1e-4)
+            checked += 1
+    assert checked >= 4
+
+
+def test_translating_refuses_empty_room():
+    net, source_vocab, target_vocab = trained(recurrent)
+    with pytest.raises(ValueError, match="num_steps: got 0"):
+        d2l.predict_seq2seq(net, "go", source_vocab, target_vocab, 0, "cpu")
+    with pytest.raises(ValueError, match="beam_size: got 0"):
+        d2l.beam_search(net, "go", source_vocab, target_vocab, 5, "cpu", beam_size=0)
+    long, _ = d2l.predict_seq2seq(net, "go " * 50, source_vocab, target_vocab, 5, "cpu")
+    assert len(long.split()) <= 5
+
+
+# -- BLEU --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pred", "label", "k", "score"),
+    [
+        ("il est calme .", "il est calme .", 2, 1.0),
+        ("a b c e f", "a b c d g h", 2, math.exp(1 - 6 / 5) * (3 / 5) ** 0.5 * (2 / 4) ** 0.25),
+        ("the the the", "the cat", 1, (1 / 3) ** 0.5),  # a word counts as often as the reference has it
+        ("a", "b", 1, 0.0),
+        ("", "a b", 2, 0.0),
+        ("a", "a b", 2, 0.0),  # no pair of tokens was said
+        ("a", "a", 4, 1.0),  # there is no pair to say
+        ("a b", "a", 2, 0.0),  # as in D2L: the pair said is not in the reference
+        ("va!", "Va !", 2, 1.0),
+        ("我 很 好 。", "我很好。", 4, 1.0),
+        ("b a", ["c d", "b a"], 2, 1.0),
+    ],
+)
+def test_bleu(pred, label, k, score):
+    assert d2l.bleu(pred, label, k) == pytest.approx(score)
+
+
+def test_bleu_refuses_what_has_no_score():
+    with pytest.raises(ValueError, match="k: got 0"):
+        d2l.bleu("a", "a", 0)
+    for label in ("", [], ["a", " "]):
+        with pytest.raises(ValueError, match="label_seq: got"):
+            d2l.bleu("a", label, 1)
+
+
+def test_every_right_token_gets_all_of_the_gradient():
+    """The labels left out by the loop are the padding, and nothing else."""
+    batches, _, target_vocab = small_data()
+    for batch in batches:
+        X, X_valid_len, Y, Y_valid_len = training._trimmed(batch, source=True)
+        assert X.shape[1] == X_valid_len.max() and Y.shape[1] == Y_valid_len.max()
+        assert training._trimmed(batch, source=False)[0].shape[1] == 8
+        label = d2l.sequence_mask(Y, Y_valid_len, value=-100)
+        assert (label >= 0).sum() == Y_valid_len.sum()
+        assert torch.equal(target_vocab["<pad>"] == Y, label == -100)
+    logits = torch.zeros(2, 4, dtype=torch.float64)
+    some = F.cross_entropy(logits, torch.tensor([1, -100]), reduction="sum")
+    assert some.item() == pytest.approx(math.log(4))
