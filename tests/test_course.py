@@ -103,6 +103,20 @@ def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -
     assert steps.count("packages") == 2
 
 
+def test_half_of_another_set_up_is_not_taken_for_the_old_one(
+    steps: list[str], elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course.set_up(course.READING)
+    (elsewhere / "requirements.txt").write_text("something\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(course, "pip", lambda *arguments: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            course.set_up(course.READING)
+    (elsewhere / "requirements.txt").write_text("nothing\n")
+    course.set_up(course.READING)
+    assert steps.count("packages") == 2
+
+
 def test_interrupted_set_up_is_taken_up(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(what: str, *arguments: str) -> None:
         raise KeyboardInterrupt
