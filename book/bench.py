@@ -325,9 +325,9 @@ def train_plainly(
     net: nn.Module, data_iter: Any, lr: float, num_epochs: int, tgt_vocab: Any, device: torch.device
 ) -> tuple[float, float]:
     """Train as the steps are usually written down; return target tokens per second and the last loss."""
-    for weight in net.parameters():
-        if weight.dim() == 2:
-            nn.init.xavier_uniform_(weight)
+    for module in net.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
     net.to(device).train()
     optimizer = torch.optim.Adam(net.parameters(), lr=lr)
     masked_loss = d2l.MaskedSoftmaxCELoss()

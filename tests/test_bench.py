@@ -1,0 +1,76 @@
+"""What `course.py bench` compares with must compute the same, and recording must keep other devices' rows."""
+
+import csv
+
+import pytest
+import torch
+
+import d2lmini as d2l
+from book import bench
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("valid_lens", [None, [3, 2], [[1, 2, 3, 4], [4, 4, 1, 1]]])
+def test_the_written_out_attention_is_the_same_attention(valid_lens):
+    torch.manual_seed(0)
+    ours = d2l.MultiHeadAttention(20, 20, 20, 20, 5, 0.0)
+    written_out = bench.write_out_attention(d2l.MultiHeadAttention(20, 20, 20, 20, 5, 0.0))
+    written_out.load_state_dict(ours.state_dict())
+    X = torch.randn(2, 4, 20)
+    lengths = None if valid_lens is None else torch.tensor(valid_lens)
+    torch.testing.assert_close(written_out(X, X, X, lengths), ours(X, X, X, lengths))
+
+
+def test_writing_out_reaches_every_attention_of_a_translator():
+    net = bench.write_out_attention(bench.small_translator(20, 20))
+    attentions = [module for module in net.modules() if isinstance(module, d2l.MultiHeadAttention)]
+    assert len(attentions) == 6  # two blocks: one each in the encoder, two each in the decoder
+    assert all(isinstance(module.attention, bench.WrittenOutDotProduct) for module in attentions)
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_all_three_attentions_run(backward):
+    runs = bench.attention_runs(CPU, 2, 4, 100, 5, masked=True, backward=backward)
+    times = bench.interleaved_medians(runs, repeats=1)
+    assert list(times) == ["d2lmini", "nn.MultiheadAttention", "written out"]
+
+
+def test_the_plain_loop_learns():
+    torch.manual_seed(0)
+    data_iter, src_vocab, tgt_vocab = d2l.load_data_nmt(16, bench.NUM_STEPS, 16)
+    net = bench.small_translator(len(src_vocab), len(tgt_vocab))
+    _, first = bench.train_plainly(net, data_iter, 0.005, 1, tgt_vocab, CPU)
+    speed, last = bench.train_plainly(net, data_iter, 0.005, 20, tgt_vocab, CPU)
+    assert last < first
+    assert speed > 0
+
+
+def test_recording_replaces_the_rows_of_one_device(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "ROOT", tmp_path)
+    monkeypatch.setattr(bench, "TIMINGS", tmp_path / "timings.csv")
+
+    def row(device, seconds):
+        return dict(zip(bench.COLUMNS, (device, "attention", 64, 64, 3, seconds, 1), strict=True))
+
+    for device, seconds in (("a", "1"), ("b", "2"), ("a", "3")):
+        bench.save_timings([row(device, seconds)])
+    with (tmp_path / "timings.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["device"], row["seconds"]) for row in csv.DictReader(file)]
+    assert rows == [("b", "2"), ("a", "3")]
+    assert "recorded 1 measurements of a in timings.csv" in capsys.readouterr().out
+
+
+def test_a_ratio_says_how_many_times_more_than_d2lmini():
+    values = {"d2lmini": 0.002, "written out": 0.005}
+    assert bench.compared(values, bench.milliseconds) == ["2", "5", "×2.50"]
+
+
+def test_only_the_chosen_section_runs(monkeypatch, capsys):
+    ran = []
+    monkeypatch.setattr(bench, "SECTIONS", {name: lambda *a, name=name: ran.append(name) for name in "ab"})
+    threads = torch.get_num_threads()
+    bench.main(["--section", "b", "--device", "cpu"])
+    torch.set_num_threads(threads)
+    assert ran == ["b"]
+    assert capsys.readouterr().out.startswith("cpu: ")
