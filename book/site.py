@@ -200,12 +200,14 @@ def build(
     """
     work = work or root / "_build"
     out = out or work / "site"
-    first = table_of_contents(root)["root"]
     chosen = [code for code in LANGUAGES if code in (languages or LANGUAGES)]
-    missing = [code for code in chosen if not (root / "chapters" / code / f"{first}.ipynb").exists()]
-    if missing:
+    pages = [
+        f"chapters/{code}/{name}.ipynb" for code in chosen for name in page_names(table_of_contents(root))
+    ]
+    if missing := [page for page in pages if not (root / page).exists()]:
         raise BuildError(
-            f"no chapters/{missing[0]}/{first}.ipynb: write it, or name the languages to build with --lang"
+            f"_toc.yml names what is not there: {', '.join(missing)}. "
+            "Write it, take it out of _toc.yml, or name the languages to build with --lang."
         )
     stamp = work / "site.stamp"
     state = json.dumps([_digest(_inputs(root)), chosen, str(out)])

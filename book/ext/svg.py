@@ -76,9 +76,10 @@ def _root(drawing: str, prefix: str, alt: str, is_plot: bool) -> str:
     title = TITLE.search(drawing, opening.end())
     label = re.sub(r"<[^>]*>", "", title[1]).strip() if title else escape(alt)
     kind = "plot" if is_plot else "drawing"
+    role = "group" if re.search(r"<a\b", drawing) else "img"  # links inside an image cannot be reached
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     tag = (
-        f'<svg {names} id="{prefix}figure" class="{kind}" role="img" aria-label="{label}" '
+        f'<svg {names} id="{prefix}figure" class="{kind}" role="{role}" aria-label="{label}" '
         f'viewBox="{viewbox}" style="max-width:{width:g}px">'
     )
     return tag + drawing[opening.end() :]

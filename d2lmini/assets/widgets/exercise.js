@@ -122,7 +122,7 @@ function options(ctx) {
       onchange: ctx.changed,
     });
     inputs.push(input);
-    return h("li", {}, h("label", { class: "d2l-option" }, input, h("span", {}, rich(option.text))));
+    return h("li", { role: "none" }, h("label", { class: "d2l-option" }, input, h("span", {}, rich(option.text))));
   });
   const chosen = () => inputs.flatMap((input, index) => (input.checked ? [index] : []));
   return {
@@ -189,9 +189,9 @@ function number(ctx) {
 }
 
 function table(ctx, columns, rows, cell) {
-  const head = h("tr", {}, h("td", {}), columns.map((name) => h("th", { scope: "col" }, rich(name))));
+  const head = h("tr", {}, h("td", {}), columns.map((name) => h("th", { scope: "col", "aria-label": ctx.plain(name) }, rich(name))));
   const body = rows.map((name, i) =>
-    h("tr", {}, h("th", { scope: "row" }, rich(name)), columns.map((_, j) => cell(i, j)))
+    h("tr", {}, h("th", { scope: "row", "aria-label": ctx.plain(name) }, rich(name)), columns.map((_, j) => cell(i, j)))
   );
   const grid = h("table", { "aria-labelledby": `${ctx.uid}-question` }, h("thead", {}, head), h("tbody", {}, body));
   // the arrow keys walk through the cells, beside Tab
