@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,8 +11,6 @@ from typing import Any
 
 import nbformat
 import pytest
-
-playwright = pytest.importorskip("playwright.sync_api")
 
 CELL = 'import d2lmini as d2l\nd2l.exercise("self-attention/why-scale")'
 
@@ -69,36 +66,33 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
         drain.wait(20)
 
 
-def test_exercise_in_jupyterlab(lab: tuple[str, Path]) -> None:
+def test_exercise_in_jupyterlab(lab: tuple[str, Path], browser: Any) -> None:
     address, work = lab
     problems: list[str] = []
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
-        page: Any = browser.new_page(viewport={"width": 1280, "height": 1000})
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(f"{address}lab/tree/try.ipynb")
-        page.locator(".jp-CodeCell .cm-content").first.click(timeout=60_000)
-        page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").wait_for(timeout=60_000)
-        page.keyboard.press("Shift+Enter")
-        exercise = page.locator(".d2l-exercise")
-        exercise.get_by_role("radio").first.check(timeout=60_000)
-        assert exercise.locator("math").count() > 4
-        exercise.get_by_role("button", name="Check").click()
-        assert "Correct." in exercise.get_by_role("status").inner_text()
-        kept = work / "d2lmini-progress.json"
-        for _ in range(100):
-            if kept.exists():
-                break
-            page.wait_for_timeout(100)
-        answer = json.loads(kept.read_text(encoding="utf-8"))["answers"]["self-attention/why-scale"]
-        assert answer["done"] is True and answer["given"] == 0
-        if folder := os.environ.get("D2LMINI_SHOTS"):
-            page.screenshot(path=f"{folder}/jupyter.png")
-        # a fresh run of the cell shows the kept answer
-        page.locator(".jp-CodeCell .cm-content").first.click()
-        page.keyboard.press("Shift+Enter")
-        page.wait_for_timeout(500)
-        exercise.get_by_role("status").get_by_text("Correct.").wait_for(timeout=20_000)
-        assert exercise.get_by_role("radio").first.is_checked()
-        browser.close()
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"{address}lab/tree/try.ipynb")
+    page.locator(".jp-CodeCell .cm-content").first.click(timeout=60_000)
+    page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").wait_for(timeout=60_000)
+    page.keyboard.press("Shift+Enter")
+    exercise = page.locator(".d2l-exercise")
+    exercise.get_by_role("radio").first.check(timeout=60_000)
+    assert exercise.locator("math").count() > 4
+    exercise.get_by_role("button", name="Check").click()
+    assert "Correct." in exercise.get_by_role("status").inner_text()
+    kept = work / "d2lmini-progress.json"
+    for _ in range(100):
+        if kept.exists():
+            break
+        page.wait_for_timeout(100)
+    answer = json.loads(kept.read_text(encoding="utf-8"))["answers"]["self-attention/why-scale"]
+    assert answer["done"] is True and answer["given"] == 0
+    # a fresh run of the cell shows the kept answer
+    exercise.evaluate("node => node.remove()")
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.keyboard.press("Shift+Enter")
+    exercise.get_by_role("status").get_by_text("Correct.").wait_for(timeout=20_000)
+    assert exercise.get_by_role("radio").first.is_checked()
+    context.close()
     assert not problems

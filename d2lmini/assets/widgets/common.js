@@ -25,14 +25,23 @@ function rich(segments, values) {
   const fill = (text) => (values ? text.replace(/\{\{([^}]+)\}\}/g, (whole, name) => values[name] ?? whole) : text);
   const nodes = document.createDocumentFragment();
   for (const segment of typeof segments === "string" ? [segments] : segments || []) {
-    if (typeof segment === "string") nodes.append(fill(segment));
-    else if (segment.m) {
+    if (typeof segment === "string") {
+      // a full stop or comma stays on the line of the formula or code before it
+      const mark = /^[,.;:!?)”’，。；：！？、）]+/.exec(segment)?.[0] || "";
+      const last = nodes.lastChild;
+      if (mark && last && /^(math|code)$/.test(last.nodeName) && !last.dataset?.long) {
+        const bound = h("span", { class: "d2l-bound" });
+        last.replaceWith(bound);
+        bound.append(last, mark);
+        nodes.append(fill(segment.slice(mark.length)));
+      } else nodes.append(fill(segment));
+    } else if (segment.m) {
       const math = parsed(fill(segment.m).replace("<math", '<math xmlns="http://www.w3.org/1998/Math/MathML"'));
       nodes.append(segment.d ? h("span", { class: "d2l-display" }, math) : math);
     } else if (segment.c) {
-      const short = segment.c.length < 24; // a shape or a name is not broken across lines
-      nodes.append(h("code", { class: short ? "d2l-short" : null }, fill(segment.c)));
-    } else if (segment.b) nodes.append(h("strong", {}, fill(segment.b)));
+      const long = segment.c.length >= 24; // a shape or a name is not broken across lines
+      nodes.append(h("code", { class: long ? null : "d2l-bound", "data-long": long }, fill(segment.c)));
+    } else if (segment.b) nodes.append(h("strong", {}, rich(segment.b, values)));
     else if (segment.i) nodes.append(h("em", {}, fill(segment.i)));
     else if (segment.p) nodes.append(h("span", { class: "d2l-break" }));
   }

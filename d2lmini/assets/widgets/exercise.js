@@ -14,11 +14,13 @@ const STYLE = `
 .d2l-exercise .d2l-display{display:block;overflow-x:auto;margin:.5em 0;text-align:center}
 .d2l-exercise math{font-size:1.06em}
 .d2l-exercise code{font-size:.88em;padding:.08em .3em;border-radius:4px;background:var(--w-surface);color:inherit;border:0}
-.d2l-exercise code.d2l-short{white-space:nowrap}
+.d2l-exercise .d2l-bound{white-space:nowrap}
+.d2l-exercise:lang(zh) em{font-style:normal;font-weight:600}
+.d2l-exercise .d2l-solution :is(p,ul){margin-top:.6em}
+.d2l-exercise .d2l-solution ul{padding-inline-start:1.3em}
 .d2l-exercise pre{margin:.6em 0;padding:.7em .9em;border:0;border-radius:6px;background:var(--w-surface);color:inherit;overflow-x:auto;
   font-size:.86em;line-height:1.5;tab-size:4}
 .d2l-exercise pre code{padding:0;background:none;font-size:1em;white-space:pre}
-.d2l-exercise .d2l-options{list-style:none}
 .d2l-exercise .d2l-option{display:grid;grid-template-columns:auto 1fr;gap:0 .65em;align-items:start;padding:.3em .5em;margin:0 -.5em;
   border-radius:6px;cursor:pointer}
 .d2l-exercise .d2l-option:hover{background:var(--w-surface)}
@@ -75,6 +77,7 @@ const STYLE = `
   text-align:start;font:inherit;color:inherit;background:none}
 .d2l-exercise button.d2l-line{cursor:pointer;font-size:1em;line-height:1.6;color:var(--w-text)}
 .d2l-exercise button.d2l-line:hover{background:color-mix(in srgb,var(--w-accent) 14%,transparent)}
+.d2l-exercise .d2l-line[aria-pressed=true]{outline-offset:-2px;background:color-mix(in srgb,var(--w-accent) 14%,transparent)}
 .d2l-exercise .d2l-line>span{color:var(--w-muted);text-align:end;padding-inline-end:.9em;user-select:none}
 .d2l-exercise .d2l-code .d2l-lines{width:max-content;min-width:100%}
 .d2l-exercise .d2l-picture{position:relative;max-width:680px}
@@ -122,12 +125,12 @@ function options(ctx) {
       onchange: ctx.changed,
     });
     inputs.push(input);
-    return h("li", { role: "none" }, h("label", { class: "d2l-option" }, input, h("span", {}, rich(option.text))));
+    return h("div", {}, h("label", { class: "d2l-option" }, input, h("span", {}, rich(option.text))));
   });
   const chosen = () => inputs.flatMap((input, index) => (input.checked ? [index] : []));
   return {
     node: h(
-      "ul",
+      "div",
       { class: "d2l-options", role: many ? "group" : "radiogroup", "aria-labelledby": `${ctx.uid}-question` },
       rows
     ),
@@ -138,7 +141,7 @@ function options(ctx) {
       if (!many) return { ok: !!state.options[given].correct, notes: [state.options[given].why] };
       const wrong = given.filter((index) => !state.options[index].correct);
       const missing = state.options.filter((option, index) => option.correct && !given.includes(index)).length;
-      const notes = wrong.map((index) => [{ b: ctx.plain(state.options[index].text) }, " — ", ...state.options[index].why]);
+      const notes = wrong.map((index) => [{ b: state.options[index].text }, ctx.s.dash, ...state.options[index].why]);
       if (missing) notes.push(ctx.s[missing === 1 ? "one_missing" : "some_missing"]);
       return { ok: !wrong.length && !missing, notes };
     },
@@ -189,10 +192,11 @@ function number(ctx) {
 }
 
 function table(ctx, columns, rows, cell) {
-  const head = h("tr", {}, h("td", {}), columns.map((name) => h("th", { scope: "col", "aria-label": ctx.plain(name) }, rich(name))));
-  const body = rows.map((name, i) =>
-    h("tr", {}, h("th", { scope: "row", "aria-label": ctx.plain(name) }, rich(name)), columns.map((_, j) => cell(i, j)))
-  );
+  // a formula alone is no name to every reader of the screen: its plain words stand beside it
+  const header = (scope, name) =>
+    h("th", { scope }, h("span", { class: "d2l-unseen" }, ctx.plain(name)), h("span", { "aria-hidden": "true" }, rich(name)));
+  const head = h("tr", {}, h("td", {}), columns.map((name) => header("col", name)));
+  const body = rows.map((name, i) => h("tr", {}, header("row", name), columns.map((_, j) => cell(i, j))));
   const grid = h("table", { "aria-labelledby": `${ctx.uid}-question` }, h("thead", {}, head), h("tbody", {}, body));
   // the arrow keys walk through the cells, beside Tab
   grid.addEventListener("keydown", (event) => {
@@ -315,7 +319,7 @@ function order(ctx) {
       const first = given.findIndex((id, place) => id !== place);
       if (first < 0) return { ok: true, notes: state.why ? [state.why] : [] };
       const item = state.items[given[first]];
-      return { ok: false, notes: [[`${s.place} ${first + 1}: `, { b: ctx.plain(item.text) }, " — ", ...item.why]] };
+      return { ok: false, notes: [[s.place.replace("{place}", first + 1), " ", { b: item.text }, s.dash, ...item.why]] };
     },
     focus: () => list.querySelector("button").focus(),
   };
