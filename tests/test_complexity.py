@@ -150,10 +150,10 @@ def test_doubling_dilation_connects_in_the_logarithm_of_n(n):
 
 @pytest.mark.parametrize(("n", "k"), [(9, 2), (9, 3), (10, 3), (25, 5), (26, 5)])
 def test_causal_dilations_by_powers_of_k_reach_back_in_the_logarithm_to_base_k(n, k):
-    stack = nn.Sequential()
-    while not (stack and dependencies(stack, n, 4)[-1].all()):
-        stack.append(ConvolutionLayer(4, k, k ** len(stack), causal=True))
-    assert len(stack) == next(layers for layers in range(9) if k**layers >= n)
+    layers = next(number for number in range(9) if k**number >= n)
+    stack = [ConvolutionLayer(4, k, k**level, causal=True) for level in range(layers)]
+    assert dependencies(nn.Sequential(*stack), n, 4)[-1].all()
+    assert not dependencies(nn.Sequential(*stack[:-1]), n, 4)[-1].all()
 
 
 def test_centered_dilations_by_powers_of_k_lose_pairs_at_the_ends():
