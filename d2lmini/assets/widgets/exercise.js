@@ -65,7 +65,7 @@ const STYLE = `
 .d2l-exercise .d2l-cell{min-width:3.4em;padding:.35em .3em;font-variant-numeric:tabular-nums;border-color:transparent;border-radius:4px}
 .d2l-exercise :is(.d2l-cell,.d2l-line,.d2l-area)[aria-pressed=true]{outline:3px solid var(--w-accent);outline-offset:1px}
 .d2l-exercise .d2l-order{list-style:none;display:grid;gap:.35em}
-.d2l-exercise .d2l-order li{display:grid;grid-template-columns:1.4em 1fr auto;gap:.5em;align-items:center;padding:.3em .4em .3em .7em;
+.d2l-exercise .d2l-order li{display:grid;grid-template-columns:1.4em minmax(0,1fr) auto;gap:.5em;align-items:center;padding:.3em .4em .3em .7em;
   border-radius:6px;background:var(--w-surface)}
 .d2l-exercise .d2l-order li>span:first-child{color:var(--w-muted);font-variant-numeric:tabular-nums}
 .d2l-exercise .d2l-order li[data-dragged]{opacity:.5}
