@@ -146,7 +146,7 @@ def test_reading_works_without_scripts(browser, small_address):
     assert visit.page.locator(".to-search").is_hidden()
     visit.page.set_viewport_size({"width": 375, "height": 800})
     visit.page.locator(".to-chapters").click()
-    visit.page.locator("#chapters a", has_text="Welcome").click()
+    visit.page.locator("#site-chapters a", has_text="Welcome").click()
     assert visit.page.url.endswith("/en/index.html")
     visit.open("")
     assert visit.page.locator("li a").count() == len(LANGUAGES)
@@ -159,8 +159,8 @@ def test_reading_works_without_scripts(browser, small_address):
 def test_nothing_breaks_the_content_security_policy(small):
     small.open("en/basics.html").wake_widgets()
     small.page.keyboard.press("/")
-    small.page.locator("#search input").fill("order")
-    small.page.locator("#search-results a").first.wait_for()
+    small.page.locator("#site-search input").fill("order")
+    small.page.locator("#site-search-results a").first.wait_for()
     assert small.complaints == []
     assert small.foreign == []
 
@@ -218,7 +218,7 @@ def test_wide_things_scroll_in_their_own_box_by_keyboard(small):
 def test_chapters_open_and_close_by_keyboard_on_a_phone(small):
     small.page.set_viewport_size({"width": 375, "height": 800})
     small.open("en/index.html")
-    chapters = small.page.locator("#chapters")
+    chapters = small.page.locator("#site-chapters")
     assert not chapters.is_visible()
     small.page.locator(".to-chapters").focus()
     small.page.keyboard.press("Enter")
@@ -235,7 +235,7 @@ def test_skip_link_leads_to_the_text(small):
     small.page.keyboard.press("Tab")
     assert small.page.evaluate("document.activeElement.className") == "skip"
     small.page.keyboard.press("Enter")
-    assert small.page.evaluate("document.activeElement.id") == "main"
+    assert small.page.evaluate("document.activeElement.id") == "site-text"
 
 
 def test_code_is_copied_without_its_button(small):
@@ -260,8 +260,8 @@ def test_code_is_copied_without_its_button(small):
 def test_search_finds_the_section(small, language, query, anchor):
     small.open(f"{language}/index.html")
     small.page.keyboard.press("Control+k")
-    small.page.locator("#search input").fill(query)
-    results = small.page.locator("#search-results a")
+    small.page.locator("#site-search input").fill(query)
+    results = small.page.locator("#site-search-results a")
     results.and_(small.page.locator(f"[href$='basics.html#{anchor}']")).first.wait_for()
     addresses = results.evaluate_all("all => all.map(one => one.getAttribute('href'))")
     place = next(index for index, address in enumerate(addresses) if address.endswith(f"#{anchor}"))
@@ -276,10 +276,10 @@ def test_search_finds_the_section(small, language, query, anchor):
 def test_search_says_when_there_is_nothing_and_closes(small):
     small.open("en/index.html")
     small.page.keyboard.press("/")
-    small.page.locator("#search input").fill("zebrafish")
-    small.page.locator("#search .status", has_text="zebrafish").wait_for()
+    small.page.locator("#site-search input").fill("zebrafish")
+    small.page.locator("#site-search .status", has_text="zebrafish").wait_for()
     small.page.keyboard.press("Escape")
-    assert not small.page.locator("#search").is_visible()
+    assert not small.page.locator("#site-search").is_visible()
 
 
 def test_answers_are_kept_shown_exported_imported_and_forgotten(small, tmp_path):
@@ -294,7 +294,7 @@ def test_answers_are_kept_shown_exported_imported_and_forgotten(small, tmp_path)
     small.page.reload()
     assert chapter.locator("i.done").count() == 1
 
-    dialog = small.page.locator("#progress")
+    dialog = small.page.locator("#site-progress")
     small.page.locator(".to-progress").click()
     assert dialog.locator("dd").inner_text() == "1 / 1"
     with small.page.expect_download() as download:

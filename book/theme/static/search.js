@@ -4,7 +4,7 @@ let engine;
 
 export async function open(dialog, { words, say, root }) {
   const input = dialog.querySelector("input");
-  const list = dialog.querySelector("#search-results");
+  const list = dialog.querySelector("#site-search-results");
   const status = dialog.querySelector(".status");
   let asked = 0;
 
@@ -37,7 +37,7 @@ export async function open(dialog, { words, say, root }) {
     list.replaceChildren(
       ...hits.map((hit, index) => {
         const link = document.createElement("a");
-        link.id = `hit-${index}`;
+        link.id = `site-hit-${index}`;
         link.href = hit.url;
         link.setAttribute("role", "option");
         link.tabIndex = -1;

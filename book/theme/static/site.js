@@ -1,7 +1,7 @@
 // What the pages can do. Reading needs none of it: without this script the text, the formulas and the links are all there.
 
 const page = document.body;
-const words = JSON.parse(document.getElementById("words").textContent);
+const words = JSON.parse(document.getElementById("site-words").textContent);
 const say = (key, values = {}) => words[key].replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 const file = (name) => new URL(`${page.dataset.static}${name}`, location.href).href;
 const versioned = (name) => `${file(name)}?${page.dataset.version}`;
@@ -175,9 +175,9 @@ addEventListener("storage", (event) => event.key === "d2lmini" && showProgress()
 
 // Dialogs are fetched when first opened.
 async function openDialog(name) {
-  const dialog = document.getElementById(name);
+  const dialog = document.getElementById(`site-${name}`);
   if (!dialog || dialog.open) return;
-  document.getElementById("chapters")?.hidePopover?.();
+  document.getElementById("site-chapters")?.hidePopover?.();
   const { open } = await import(versioned(`${name}.js`));
   open(dialog, { words, say, answers, progressOf, showProgress, remember, root: page.dataset.root });
 }
