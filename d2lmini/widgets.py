@@ -55,7 +55,10 @@ def fallback(kind: str, name: str, state: dict[str, Any], body: str) -> str:
 
 @cache
 def widget_class(kind: str) -> Any:
-    """Return the anywidget class of a kind (anywidget is imported here, when the first widget is made)."""
+    """Return the anywidget class of a kind (anywidget is imported here, when the first widget is made).
+
+    It keeps to what anywidget 0.9 with ipywidgets 7.7 can do, which is what Colab has.
+    """
     import anywidget
     import traitlets
 

@@ -50,7 +50,7 @@ const STYLE = `
 .d2l-exercise textarea{display:block;width:100%;min-height:7em;resize:vertical;line-height:1.6}
 .d2l-exercise .d2l-scroll{overflow-x:auto;max-width:100%;padding:3px}
 .d2l-exercise table{width:auto;margin:0;border-collapse:separate;border-spacing:3px;font-size:.92em;background:none;border:0;display:table}
-.d2l-exercise :is(th,td){border:0;padding:0;background:none;text-align:center;font-weight:400;color:inherit}
+.d2l-exercise :is(th,td){border:0;padding:0;vertical-align:middle;background:none;text-align:center;font-weight:400;color:inherit}
 .d2l-exercise tbody th{text-align:end;padding-inline-end:.5em;color:var(--w-query)}
 .d2l-exercise thead th{padding-bottom:.15em;color:var(--w-key)}
 .d2l-exercise td input[type=text]{width:4.2em;text-align:center;font-variant-numeric:tabular-nums}
