@@ -63,6 +63,7 @@ def _inputs(root: Path) -> list[Path]:
     files = [
         p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
     ]
+    files += (ROOT / "d2lmini").glob("*.py")  # their docstrings are the reference
     return [*files, root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 

@@ -67,6 +67,7 @@ class ConvolutionLayer(nn.Module):
         self.conv = nn.Conv1d(width, width, kernel_size, dilation=dilation, bias=False)
 
     def forward(self, X: Tensor) -> Tensor:
+        """Return the outputs for X; both have shape (batch, n, width)."""
         padded = nn.functional.pad(X.transpose(1, 2), self.ends)  # Conv1d wants (batch, width, n)
         return self.conv(padded).transpose(1, 2)
 
@@ -91,6 +92,7 @@ class RecurrentLayer(nn.Module):
         self.rnn = nn.RNN(width, width, bias=False, batch_first=True, bidirectional=bidirectional)
 
     def forward(self, X: Tensor) -> Tensor:
+        """Return the outputs for X; both have shape (batch, n, width)."""
         hidden, _ = self.rnn(X)  # (batch, n, width), or 2·width in two directions
         return torch.stack(hidden.split(self.rnn.hidden_size, dim=-1)).sum(0)
 
@@ -122,6 +124,7 @@ class AttentionLayer(nn.Module):
         self.W_q, self.W_k, self.W_v, self.W_o = project(), project(), project(), project()
 
     def forward(self, X: Tensor) -> Tensor:
+        """Return the outputs for X; both have shape (batch, n, width)."""
         Q, K, V = self.W_q(X), self.W_k(X), self.W_v(X)
         if self.fused:
             # the kernel wants an axis for heads: (batch, 1, n, width)
@@ -266,8 +269,7 @@ def shortest_path(architecture: str, n: int, start: int, end: int, k: int = 3) -
 
     Args:
         architecture: ``"convolution"`` (stacked as deep as this pair needs), ``"recurrent"`` (one layer, left
-        to
-            right) or ``"attention"`` (one layer).
+            to right) or ``"attention"`` (one layer).
         n: tokens.
         start: position of the input, 1 … n.
         end: position of the output, 1 … n.

@@ -162,6 +162,10 @@ class Training:
             divided by `num_steps`.
         tokens_per_second: target tokens, padding not counted.
         device: where the model was trained, and is now.
+
+    Example:
+        >>> Training(losses=[2.5, 1.5], tokens_per_second=1000.0, device=torch.device("cpu"))
+        Training of 2 epochs: see .losses, .tokens_per_second and .device
     """
 
     losses: list[float]
@@ -476,9 +480,8 @@ def bleu(pred_seq: str, label_seq: str | Sequence[str], k: int) -> float:
     Raises:
         ValueError: `k` is less than 1, or there is no reference or an empty one.
 
-    Source: Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002; the
-        weights are
-    those of D2L 0.17, ``d2l.bleu``.
+    Source: Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002; the weights
+    are those of D2L 0.17, ``d2l.bleu``.
 
     Example:
         All five sequences of one token are found but "e" and "f" (3 of 5), two of four of two tokens; lengths

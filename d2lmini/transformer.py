@@ -226,8 +226,9 @@ class EncoderBlock(nn.Module):
     """One block of the encoder: self-attention, then a feed-forward network, each with add & norm.
 
     Args:
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
-        `ffn_num_input`. query_size: see `key_size`.
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
+            `ffn_num_input`.
+        query_size: see `key_size`.
         value_size: see `key_size`.
         num_hiddens: width of the block.
         norm_shape: the last axes, over which layer norm takes mean and variance.
@@ -296,8 +297,9 @@ class TransformerEncoder(Encoder):
 
     Args:
         vocab_size: number of source tokens.
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
-        `ffn_num_input`. query_size: see `key_size`.
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
+            `ffn_num_input`.
+        query_size: see `key_size`.
         value_size: see `key_size`.
         num_hiddens: width of the encoder.
         norm_shape: the last axes, over which layer norm takes mean and variance.
@@ -396,8 +398,9 @@ class DecoderBlock(nn.Module):
     at once or one by one.
 
     Args:
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
-        `ffn_num_input`. query_size: see `key_size`.
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
+            `ffn_num_input`.
+        query_size: see `key_size`.
         value_size: see `key_size`.
         num_hiddens: width of the block.
         norm_shape: the last axes, over which layer norm takes mean and variance.
@@ -460,10 +463,9 @@ class DecoderBlock(nn.Module):
         Args:
             X: the tokens after those in the cache, shape (batch, n, num_hiddens).
             state: [output of the encoder, shape (batch, source steps, num_hiddens); its valid lengths or
-            None;
-                a list with the cache of each block, None before the first token]. The cache of this block,
-                `state[2][i]`, is replaced: it holds all tokens so far as they came into the block, shape
-                (batch, past + n, num_hiddens).
+                None; a list with the cache of each block, None before the first token]. The cache of this
+                block, `state[2][i]`, is replaced: it holds all tokens so far as they came into the block,
+                shape (batch, past + n, num_hiddens).
 
         Returns:
             The tokens as they leave the block, shape (batch, n, num_hiddens), and the state.
@@ -486,8 +488,9 @@ class TransformerDecoder(AttentionDecoder):
 
     Args:
         vocab_size: number of target tokens.
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size`,
-        `ffn_num_input`. query_size: see `key_size`.
+        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
+            `ffn_num_input`.
+        query_size: see `key_size`.
         value_size: see `key_size`.
         num_hiddens: width of the decoder, and of the output of the encoder.
         norm_shape: the last axes, over which layer norm takes mean and variance.

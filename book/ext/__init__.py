@@ -1,7 +1,8 @@
 """The Sphinx side of the course: what turns a stored notebook into a page.
 
 One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections,
-`maths` typesets, `svg` brings figures in, `page` fills the template, `assets` writes styles and widgets.
+`maths` typesets, `svg` brings figures in, `api` writes the reference, `page` fills the template, `assets`
+writes styles and widgets.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import anchors, assets, maths, notebook, page
+from . import anchors, api, assets, maths, notebook, page
 
 HERE = Path(__file__).parent
 
@@ -40,6 +41,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_theme("d2lmini", str(HERE.parent / "theme"))
     app.connect("config-inited", _settle_config)
     app.connect("builder-inited", _no_own_search)
-    for part in (notebook, anchors, maths, page, assets):
+    for part in (api, notebook, anchors, maths, page, assets):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -81,6 +81,9 @@ class Translator(HTML5Translator):
         else:
             self.context.append(f"</h{level}>\n")
 
+    def visit_desc(self, node: nodes.Element) -> None:
+        self.body.append(self.starttag(node, "dl", LANG="en"))  # docstrings are English in every edition
+
     def visit_table(self, node: nodes.Element) -> None:
         self.body.append('<div class="scroll table" data-label="table">')
         super().visit_table(node)
