@@ -240,20 +240,18 @@ def compared(values: dict[str, float], write: Callable[[float], str]) -> list[st
 
 
 def bench_import(devices: list[torch.device], record: bool) -> None:
-    def seconds(statement: str) -> float:
-        times = []
-        for _ in range(5):
-            code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-            run = subprocess.run(
-                [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-            )
-            times.append(float(run.stdout))
-        return statistics.median(times)
-
-    seconds("import torch")  # fills the file cache
-    torch_alone, both = seconds("import torch"), seconds("import d2lmini")
-    cells = [[milliseconds(torch_alone), milliseconds(both), milliseconds(both - torch_alone)]]
-    show("import: ms", ["import torch", "import d2lmini", "difference"], cells)
+    code = (
+        "from time import perf_counter as now; start = now(); import torch; loaded = now(); import d2lmini; "
+        "print(loaded - start, now() - loaded)"
+    )
+    runs = []
+    for _ in range(6):
+        run = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        runs.append([float(seconds) for seconds in run.stdout.split()])
+    cells = [milliseconds(statistics.median(column)) for column in zip(*runs[1:], strict=True)]
+    show("import: ms", ["torch", "d2lmini after it"], [cells])
 
 
 def bench_wheel(devices: list[torch.device], record: bool) -> None:
