@@ -13,6 +13,7 @@ import argparse
 import csv
 import math
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -256,18 +257,13 @@ def bench_import(devices: list[torch.device], record: bool) -> None:
 
 def bench_wheel(devices: list[torch.device], record: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "-q",
-            "--no-deps",
-            "--no-build-isolation",
-            "-w",
-            folder,
-            str(ROOT),
-        ]
+        # a copy: setuptools leaves its build folder beside pyproject.toml, and later wheels take from there
+        source = Path(folder, "source")
+        shutil.copytree(ROOT / "d2lmini", source / "d2lmini", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ROOT / name, source)
+        options = ["-q", "--no-deps", "--no-build-isolation", "--wheel-dir", folder]
+        command = [sys.executable, "-m", "pip", "wheel", *options, str(source)]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         wheels = list(Path(folder).glob("*.whl"))
         if not wheels:
