@@ -4,7 +4,7 @@
 const WORDS = {
   en: {
     title: "Attention explorer", sentence: "Sentence", own: "your own words", head: "Head", scale: "divide by √d", mask: "Mask",
-    none: "none", causal: "causal: only what came before", padding: "padding: the last two are not real", temperature: "Temperature",
+    none: "none", causal: "causal: itself and what came before", padding: "padding: the last two are not real", temperature: "Temperature",
     heads: ["similar words", "pronouns look for beings", "verbs look for nouns"],
     hint: "Point at a token, or use the arrow keys. The heads were set by hand; a model learns its own.",
     listens: "{token} listens to: {list}", nobody: "{token} listens to nobody: all keys are masked", row: "queries", column: "keys",
@@ -12,7 +12,7 @@ const WORDS = {
   },
   vi: {
     title: "Khám phá cơ chế chú ý", sentence: "Câu", own: "câu của bạn", head: "Đầu chú ý", scale: "chia cho √d", mask: "Mặt nạ",
-    none: "không có", causal: "nhân quả: chỉ thấy những từ đứng trước", padding: "đệm: hai token cuối không có thật", temperature: "Nhiệt độ",
+    none: "không có", causal: "nhân quả: chỉ thấy chính nó và những từ đứng trước", padding: "đệm: hai token cuối không có thật", temperature: "Nhiệt độ",
     heads: ["từ giống nhau", "đại từ tìm con vật, con người", "động từ tìm danh từ"],
     hint: "Trỏ vào một token, hoặc dùng các phím mũi tên. Các đầu ở đây do tay người đặt; mô hình thật tự học lấy.",
     listens: "{token} lắng nghe: {list}", nobody: "{token} không lắng nghe ai: mọi khóa đều bị che", row: "truy vấn", column: "khóa",
@@ -20,7 +20,7 @@ const WORDS = {
   },
   zh: {
     title: "注意力探索器", sentence: "句子", own: "自己写", head: "注意力头", scale: "除以 √d", mask: "掩码",
-    none: "无", causal: "因果：只看前面的词", padding: "填充：最后两个不是真的", temperature: "温度",
+    none: "无", causal: "因果：只看自己和前面的词", padding: "填充：最后两个不是真的", temperature: "温度",
     heads: ["相似的词", "代词找人或动物", "动词找名词"],
     hint: "指向一个词元，或用方向键移动。这里的头是手工设定的；真正的模型自己学。",
     listens: "{token} 关注：{list}", nobody: "{token} 谁也不关注：所有的键都被遮住了", row: "查询", column: "键",
