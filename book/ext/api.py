@@ -170,18 +170,18 @@ def insert(app: Sphinx, docname: str, source: list[str]) -> None:
     if path.name != f"{PAGE}.ipynb":
         return
     notebook = json.loads(source[0])
-    files = exported()
+    waiting = {file.replace("_", "-"): file for file in exported()}  # the id of a cell has no underscore
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
-        if cell["id"] in files:
-            app.env.note_dependency(str(PACKAGE / f"{cell['id']}.py"))
-            text = f"```{{eval-rst}}\n{reference(cell['id'])}\n```"
+        if file := waiting.pop(cell["id"], None):
+            app.env.note_dependency(str(PACKAGE / f"{file}.py"))
+            text = f"```{{eval-rst}}\n{reference(file)}\n```"
             cells.append(
                 {"cell_type": "markdown", "id": f"{cell['id']}-names", "metadata": {}, "source": text}
             )
-    if missing := files.keys() - {cell["id"] for cell in cells}:
-        raise ExtensionError(f"{path.name}: there is no cell for {', '.join(sorted(missing))}")
+    if waiting:
+        raise ExtensionError(f"{path.name}: there is no cell with the id {' or '.join(waiting)}")
     source[0] = json.dumps({**notebook, "cells": cells})
 
 
