@@ -122,8 +122,8 @@ def formula_styles(pages: list[Path], fonts: Path) -> str:
         else:
             fonts.mkdir(parents=True, exist_ok=True)
             digest = hashlib.sha256(data).hexdigest()[:8]
-            (fonts / f"{name}.{digest}.woff2").write_bytes(data)
-            address = f"fonts/{name}.{digest}.woff2"
+            (fonts / f"{name}.woff2").write_bytes(data)
+            address = f"fonts/{name}.woff2?{digest}"  # an older stylesheet still finds a font there
         weight = 700 if "Bold" in style else 400
         slope = "italic" if "Italic" in style else "normal"
         faces.append(
@@ -174,8 +174,6 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     out = Path(app.builder.outdir)
     static = out / "_static"
     (static / "site.css").write_text(page_styles(), encoding="utf-8")
-    for old in (static / "fonts").glob("*-*.????????.woff2"):
-        old.unlink()
     formulas = formula_styles(sorted(out.rglob("*.html")), static / "fonts")
     (static / "formulas.css").write_text(_squeeze(formulas), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
