@@ -28,18 +28,21 @@ def shown(**data: str) -> list[dict]:
 SOURCES = {
     "en": {
         "index": "# Welcome\n\nRead [the basics](basics.ipynb) or [the scores](basics.ipynb#scores).",
+        "progress": "## Progress\n\nOf *each chapter*.",
         "basics": "# The basics\n\nFirst words, with $a^2$.\n\n## Not a cell of its own\n\nText.",
         "scores": "## Scores\n\nBy (1.1) a score is small; (9.9) is only a number. See [below](#order).",
         "order": "## Order does not matter\n\nRotary position embedding. `RotaryEmbedding` in code.",
     },
     "vi": {
         "index": "# Chào bạn\n\nĐọc [phần cơ bản](basics.ipynb) hoặc [điểm chú ý](basics.ipynb#scores).",
+        "progress": "## Tiến độ\n\nCủa *từng chương*.",
         "basics": "# Phần cơ bản\n\nNhững lời đầu, với $a^2$.\n\n## Không phải một ô riêng\n\nVăn bản.",
         "scores": "## Điểm chú ý\n\nTheo (1.1) điểm nhỏ; (9.9) chỉ là một số. Xem [dưới](#order).",
         "order": "## Thứ tự không quan trọng\n\nMã hóa vị trí cho mỗi token.",
     },
     "zh": {
         "index": "# 欢迎\n\n阅读[基础](basics.ipynb)或[分数](basics.ipynb#scores)。",
+        "progress": "## 进度\n\n*每一章*，如 *Basics*。",
         "basics": "# 基础\n\n开头的话，\n含有 $a^2$。\n\n## 不是单独的单元\n\n文字。",
         "scores": "## 分数\n\n由（1.1），分数很小；（9.9）只是一个数。见[下文](#order)。",
         "order": "## 顺序并不重要\n\n旋转位置嵌入让每个词元转一个角度。",
@@ -62,10 +65,11 @@ def _prose(language: str, name: str, made_from: str | None = None) -> dict:
 
 def _pages(language: str) -> dict[str, list[dict]]:
     return {
-        "index": [_prose(language, "index")],
+        "index": [_prose(language, "index"), _prose(language, "progress")],
         "basics": [
             _prose(language, "basics"),
             cell("code", "setup", "import torch", tags=["hide-input"]),
+            cell("code", "setup-check", "1 + 1", shown(text_plain="2"), tags=["hide-cell"]),
             _prose(language, "scores"),
             cell("markdown", "scores-formula", f"$$s = q^\\top k \\tag{{1.1}}$$\n\n$${WIDE} \\tag{{1.2}}$$"),
             cell(

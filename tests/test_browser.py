@@ -230,6 +230,33 @@ def test_chapters_open_and_close_by_keyboard_on_a_phone(small):
     small.page.wait_for_url("**/en/basics.html")
 
 
+def test_the_first_page_shows_what_is_solved_and_opens_the_dialog(small):
+    small.open("en/index.html")
+    row = small.page.locator(".overview li")
+    assert row.locator(".count").inner_text().startswith("0 / 1")
+    small.page.evaluate(KEEP_ANSWER)
+    assert row.locator(".count").inner_text().startswith("1 / 1")
+    assert row.locator("progress").evaluate("bar => bar.position") == 1
+    assert row.locator(".visually-hidden").inner_text() == "1 of 1 exercises solved"
+    small.page.locator(".overview button").click()
+    assert small.page.locator("#site-progress").is_visible()
+
+
+def test_chinese_emphasis_is_another_face_and_keeps_the_lines_even(small):
+    small.open("zh/index.html")
+    chinese, latin = small.page.locator("article em").nth(0), small.page.locator("article em").nth(1)
+    for emphasis in (chinese, latin):
+        style = emphasis.evaluate(
+            "e => (({textEmphasisStyle, fontSynthesisStyle, fontFamily}) =>"
+            " [textEmphasisStyle, fontSynthesisStyle, fontFamily])(getComputedStyle(e))"
+        )
+        assert style[:2] == ["none", "none"]
+        assert "KaiTi" in style[2]
+    paragraph = small.page.locator("#progress + p")
+    height, leading = paragraph.evaluate("e => [e.clientHeight, parseFloat(getComputedStyle(e).lineHeight)]")
+    assert abs(height - leading) < 1
+
+
 def test_skip_link_leads_to_the_text(small):
     small.open("en/basics.html")
     small.page.keyboard.press("Tab")
@@ -284,10 +311,7 @@ def test_search_says_when_there_is_nothing_and_closes(small):
 
 def test_answers_are_kept_shown_exported_imported_and_forgotten(small, tmp_path):
     small.open("en/basics.html")
-    small.page.evaluate(
-        """async () => (await import(document.querySelector('script[type=module]').src))
-            .keepAnswer('self-attention/why-scale', {done: true, choice: 1})"""
-    )
+    small.page.evaluate(KEEP_ANSWER)
     chapter = small.page.locator("[data-chapter=basics]")
     assert chapter.locator("i.done").count() == 1
     assert chapter.locator(".visually-hidden").inner_text() == "1 of 1 exercises solved"
@@ -319,4 +343,6 @@ def test_answers_are_kept_shown_exported_imported_and_forgotten(small, tmp_path)
     assert chapter.locator("i.done").count() == 1
 
 
+KEEP_ANSWER = """async () => (await import(document.querySelector('script[type=module]').src))
+    .keepAnswer('self-attention/why-scale', {done: true, choice: 1})"""
 AXE_FILE = Path(__file__).parent / "vendor" / "axe-LICENSE"

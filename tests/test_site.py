@@ -153,7 +153,19 @@ def test_a_call_that_only_shows_its_output_is_not_printed(small_site):
 
 def test_hidden_code_opens_with_words_of_the_language(small_site):
     for language in LANGUAGES:
-        assert f"<summary>{strings(language)['show_code']}</summary>" in small(small_site, language).text
+        page, words = small(small_site, language).text, strings(language)
+        assert page.count(f"<summary>{words['show_code']}</summary>") == 1
+        assert page.count(f"<summary>{words['show_code_and_result']}</summary>") == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_section_about_progress_lists_every_chapter_with_exercises(small_site, language):
+    page = small(small_site, language, "index").text
+    assert page.count("<progress") == 1
+    assert '<li data-progress="basics"><a href="basics.html">' in page
+    assert "0 / 1" in page
+    assert strings(language)["answered"].format(done=0, total=1) in page
+    assert "<progress" not in small(small_site, language).text
 
 
 def test_a_section_behind_its_source_says_so(small_site):

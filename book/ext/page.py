@@ -64,6 +64,8 @@ class Translator(HTML5Translator):
 
     def depart_section(self, node: nodes.Element) -> None:
         self.section_level -= 1
+        if "progress" in node["ids"]:
+            self.body.append(_overview(self.builder, strings(short_language(self.config.language))))
         self.body.append("</section>\n")
 
     def visit_title(self, node: nodes.Element) -> None:
@@ -93,8 +95,31 @@ class Translator(HTML5Translator):
         self.body.append("</div>\n")
 
 
+def _overview(builder: Any, words: dict[str, str]) -> str:
+    """How much of each chapter is solved; as nobody has solved anything until the script finds it."""
+    rows = []
+    for entry in chapters(builder.env):
+        if total := len(entry["exercises"]):
+            spoken = words["answered"].format(done=0, total=total)
+            link = builder.get_relative_uri(builder.current_docname, entry["doc"])
+            rows.append(
+                f'<li data-progress="{entry["name"]}"><a href="{link}">{escape(entry["title"])}</a>'
+                f'<span class="count"><span aria-hidden="true">0 / {total}</span>'
+                f'<span class="visually-hidden">{escape(spoken)}</span></span>'
+                f'<progress value="0" max="{total}" aria-hidden="true"></progress></li>\n'
+            )
+    return (
+        f'<div class="overview" data-pagefind-ignore>\n<ul>\n{"".join(rows)}</ul>\n'
+        '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog" hidden>'
+        f"{escape(words['progress_manage'])}</button></p>\n</div>\n"
+    )
+
+
 def _hidden_cell(self: Any, node: nodes.Element) -> None:
-    self.body.append(f'<details class="hidden-code"><summary>{escape(node["prompt_show"])}</summary>\n')
+    words = strings(short_language(self.config.language))
+    shows_result = node.children[-1].get("nb_element") == "cell_code_output"
+    prompt = words["show_code_and_result"] if shows_result else node["prompt_show"]
+    self.body.append(f'<details class="hidden-code"><summary>{escape(prompt)}</summary>\n')
 
 
 def _hidden_cell_end(self: Any, node: nodes.Element) -> None:

@@ -164,9 +164,11 @@ function showProgress() {
     }
     spoken.textContent = say("answered", progress);
   }
-  for (const place of document.querySelectorAll("[data-progress]")) {
-    const progress = progressOf(place.dataset.progress);
-    place.textContent = progress.total ? say("answered", progress) : "";
+  for (const row of document.querySelectorAll("[data-progress]")) {
+    const progress = progressOf(row.dataset.progress);
+    row.querySelector("progress").value = progress.done;
+    row.querySelector("[aria-hidden]").textContent = `${progress.done} / ${progress.total}`;
+    row.querySelector(".visually-hidden").textContent = say("answered", progress);
   }
 }
 showProgress();
