@@ -1,14 +1,15 @@
 """What several tests share: the finished site, a small book of tricky pages, a server for each, a browser."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 from making import ROOT, make_book, served
+from playwright.sync_api import Browser, sync_playwright
 
 from book import site as site_builder
+from course import find_browser
 
 # quiet: no updates, no sync, no traffic that the pages did not ask for
 CHROMIUM = [
@@ -59,12 +60,9 @@ def small_address(small_site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    installed = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
-    )
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=installed, args=CHROMIUM)
+def browser() -> Iterator[Browser]:
+    """An installed Chrome or Chromium, else Playwright's own."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM)
         yield chromium
         chromium.close()

@@ -171,7 +171,8 @@ def test_language_menu_keeps_page_and_section(small):
     assert small.page.locator(".languages [aria-current]").inner_text() == "English"
     small.page.locator(".languages a[data-language=vi]").click()
     small.page.wait_for_url("**/vi/basics.html#order")
-    assert small.page.locator("#order").evaluate("e => e.getBoundingClientRect().top < innerHeight")
+    # the jump to the section comes after the load
+    small.page.wait_for_function("document.querySelector('#order').getBoundingClientRect().top < innerHeight")
     # and the landing page leads there from now on
     small.open("")
     assert small.page.url.endswith("/vi/index.html")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def course(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def main(arguments: list[str], course: Path) -> int:
+    """Run the command in a thread of its own: the browser tests leave an event loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(notebooks.main, arguments, course).result()
+
+
 def add(course: Path, name: str, content: Notebook) -> Path:
     path = path_of("en", name, course)
     write(path, content)
@@ -53,9 +60,9 @@ def test_second_run_stores_the_same_bytes(course: Path) -> None:
         "one",
         notebook(("sets", SETS), ("slider", SLIDER), ("clock", CLOCK), tags=(notebooks.VARIES,)),
     )
-    assert notebooks.main([], course) == 0
+    assert main([], course) == 0
     first = path.read_bytes()
-    assert notebooks.main(["one"], course) == 0
+    assert main(["one"], course) == 0
     assert path.read_bytes() == first
 
     stored = json.loads(first)
@@ -82,7 +89,7 @@ def test_failing_cell_is_named_and_nothing_is_written(
     for name, (code, _) in failing.items():
         path = add(course, name, notebook(("first", "print(1)"), ("last", code)))
         before[path] = path.read_bytes()
-    assert notebooks.main([], course) == 1
+    assert main([], course) == 1
     told = capsys.readouterr().err
     for _, message in failing.values():
         assert message in told
@@ -96,7 +103,7 @@ def test_unknown_name_says_which_is_near(course: Path) -> None:
 
 
 def test_course_without_chapters_has_nothing_to_execute(tmp_path: Path) -> None:
-    assert notebooks.main([], tmp_path) == 0
+    assert main([], tmp_path) == 0
 
 
 def test_stamp_follows_config_and_version(course: Path) -> None:
@@ -106,7 +113,7 @@ def test_stamp_follows_config_and_version(course: Path) -> None:
     (course / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
     line = '%pip install -q "d2lmini @ git+https://example.org/you/d2lmini@v0"'
     path = add(course, "one", notebook(("setup", line), ("other", "print(1)")))
-    assert notebooks.main(["--stamp"], course) == 0
+    assert main(["--stamp"], course) == 0
     cells = read(path)["cells"]
     assert cells[0]["source"] == ['%pip install -q "d2lmini @ git+https://example.org/me/d2lmini@v1.2.3"']
     assert cells[1]["source"] == ["print(1)"]
@@ -122,7 +129,7 @@ def test_nbval_compares_what_is_printed_and_skips_drawings(course: Path) -> None
     """The settings of pyproject.toml, on a notebook whose drawing changed and one whose number did."""
     for name, cell, later in (("drawing", DRAWING, "<g/>"), ("number", "print('a{}')", "b")):
         path = add(course, name, notebook(("only", cell.format(""))))
-        assert notebooks.main([name], course) == 0
+        assert main([name], course) == 0
         stored = read(path)
         stored["cells"][0]["source"] = [cell.format(later)]
         write(path, stored)

@@ -6,6 +6,8 @@ from xml.etree import ElementTree
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -227,8 +229,6 @@ def test_animator_grows_and_refuses_another_number_of_lines():
 
 
 def test_in_a_notebook_the_outputs_are_few_and_reproducible():
-    nbformat = pytest.importorskip("nbformat")
-    client = pytest.importorskip("nbclient")
     sources = (
         "import d2lmini as d2l\nd2l.use_language('zh')",
         "d2l.plot([1, 2], [2, 1], 'training step', 'loss')",
@@ -237,7 +237,7 @@ def test_in_a_notebook_the_outputs_are_few_and_reproducible():
         "d2l.use_svg_display()\nd2l.set_figsize()\nd2l.plt.title('键')\nd2l.plt.show()",
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    client.NotebookClient(notebook, timeout=120).execute()
+    nbclient.NotebookClient(notebook, timeout=120).execute()
     setup, line, animated, own = (cell.outputs for cell in notebook.cells)
     assert setup == []
     assert [sorted(output.data) for output in line] == [["image/svg+xml", "text/plain"]]

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from sphinx.errors import ExtensionError
 
+import d2lmini as d2l
 from book.ext import api
 from book.ext.ui import LANGUAGES
 
@@ -25,7 +26,6 @@ def test_a_public_name_is_summed_up_in_a_line_and_shown_at_work(file, name):
 
 
 def test_the_reference_has_every_name_of_the_package():
-    d2l = pytest.importorskip("d2lmini")
     assert {name for _, name in NAMES} == set(d2l.__all__) - {"plt"}  # plt is matplotlib's
     for file, name in NAMES:
         assert definition(file, name)
@@ -58,9 +58,7 @@ def test_every_public_name_is_on_the_page_once(site, language):
 
 
 def test_a_docstring_is_taken_apart():
-    parts = dict(
-        api.sections("Sum.\n\nArgs:\n    x: a\n        b.\n    *rest: c.\n\nSource: A,\nB.")
-    )
+    parts = dict(api.sections("Sum.\n\nArgs:\n    x: a\n        b.\n    *rest: c.\n\nSource: A,\nB."))
     assert parts["Args"] == "    x: a\n        b.\n    *rest: c."
     assert parts["Source"] == "A,\nB."
     assert [text for name, text in api.sections("Sum.\n\nSource: A.\n\nMore.") if not name][-1] == "More."
