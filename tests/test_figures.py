@@ -40,6 +40,14 @@ def test_a_figure_in_a_language(name, language):
     assert repr(drawing) == drawing.title != ""
 
 
+@pytest.mark.parametrize("name", figure_names())
+def test_legible_on_a_phone(name):
+    """A phone shows the 680 units of a drawing on about 340 pixels: 16 units are 8 pixels, no less."""
+    drawing = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    assert 'viewBox="0 0 680 ' in drawing
+    assert min(float(size) for size in re.findall(r"font-size=[\"']([\d.]+)[\"']", drawing)) >= 16
+
+
 def test_words_are_translated_and_escaped(monkeypatch):
     name = figure_names()[0]
     english = d2l.figure(name)
