@@ -26,7 +26,7 @@ COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 READING = ("book/requirements.txt",)  # without torch: some 100 MB
 EVERYTHING = ("requirements.txt", "book/requirements.txt")
 VERBS = {
-    "serve": "build the website and show it at http://localhost:8000 (--port N for another)",
+    "serve": "build the website and show it at http://127.0.0.1:8000 (--port N for another)",
     "test": "check everything: code, languages, notebooks, website; takes pytest's options (-k attention)",
     "site": "build the website into _build/site (--lang vi: one language)",
     "notebooks": "execute notebooks and store what they print (NAME ...: some; --lang vi: one language)",
