@@ -106,15 +106,18 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _index(here, language)
+    _finish(here, language, page_names(table_of_contents(root)))
     return time.perf_counter() - start
 
 
-def _index(here: Path, language: str) -> None:
-    """Make Pagefind's search index of the finished pages, if they have changed."""
+def _finish(here: Path, language: str, names: list[str]) -> None:
+    """Make the search index and the finished copies of the pages, if they have changed."""
+    from book.ext.finish import finish
+
     html = here / "html"
-    digest = _digest(html.glob("*.html"))
-    stamp = here / "pagefind.stamp"
+    made_by = [ROOT / "book" / "ext" / name for name in ("assets.py", "finish.py")]
+    digest = _digest([*made_by, *(p for p in html.rglob("*") if p.is_file() and p.suffix != ".inv")])
+    stamp = here / "finished.stamp"
     if stamp.exists() and stamp.read_text() == digest:
         return
     command = [sys.executable, "-m", "pagefind", "--site", str(html), "--output-path", str(here / "pagefind")]
@@ -130,6 +133,7 @@ def _index(here: Path, language: str) -> None:
     for extra in (here / "pagefind").glob("pagefind-*"):
         if extra.suffix in (".js", ".css") and "worker" not in extra.name:
             extra.unlink()  # Pagefind's own search boxes, which ours replaces
+    finish(html, here / "finished", names)
     stamp.write_text(digest)
 
 
@@ -166,12 +170,10 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     names = page_names(table_of_contents(root))
     for language in languages:
-        source, target = work / language / "html", aside / language
-        target.mkdir(parents=True)
+        target = aside / language
+        shutil.copytree(work / language / "finished", target)
         for name in names:
-            shutil.copy(source / f"{name}.html", target)
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        shutil.copytree(source / "_static", target / "_static")
         shutil.copytree(work / language / "pagefind", target / "pagefind")
     _front_pages(aside, root, languages)
     if out.exists():

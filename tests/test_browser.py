@@ -165,6 +165,30 @@ def test_nothing_breaks_the_content_security_policy(small):
     assert small.foreign == []
 
 
+def test_a_first_visit_asks_for_little_and_nothing_moves(small):
+    asked: list[str] = []
+    small.page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[1].split("?")[0]))
+    small.page.add_init_script(
+        """window.shifts = 0;
+        new PerformanceObserver((list) => { for (const shift of list.getEntries()) shifts += shift.value })
+            .observe({type: "layout-shift", buffered: true})"""
+    )
+    small.open("zh/index.html")
+    files = {"index.html", "site.js", "d2lmini-sans.woff2", "d2lmini-sans-italic.woff2"}
+    assert {name for name in asked if not name.startswith("svg+xml")} <= files
+    assert small.page.evaluate("shifts") < 0.001
+
+
+def test_a_formula_too_wide_for_its_line_scrolls_by_itself(small):
+    small.page.set_viewport_size({"width": 375, "height": 800})
+    small.open("en/basics.html")
+    formula = small.page.locator("#order ~ p .katex")
+    formula.scroll_into_view_if_needed()
+    small.page.locator("#order ~ p .katex.wide").wait_for()
+    small.page.set_viewport_size({"width": 1280, "height": 800})
+    small.page.locator("#order ~ p .katex:not(.wide)").wait_for()
+
+
 def test_language_menu_keeps_page_and_section(small):
     small.open("en/basics.html#order")
     small.page.locator(".languages summary").click()
@@ -209,7 +233,7 @@ def test_wide_things_scroll_in_their_own_box_by_keyboard(small):
     small.page.set_viewport_size({"width": 375, "height": 800})
     small.open("en/basics.html")
     assert small.overflow() == 0
-    for box in ("#eq-1\\.2", ".table", "pre:has-text('wide wide')", ".cell_output pre"):
+    for box in ("#eq-1\\.2", ".table", "pre:has-text('wide wide')", ".cell_output pre:has-text('1 1')"):
         reached = small.page.locator(f"article {box}").first
         assert reached.evaluate("e => e.scrollWidth > e.clientWidth")
         assert reached.get_attribute("tabindex") == "0"
@@ -240,7 +264,7 @@ def test_the_first_page_shows_what_is_solved_and_opens_the_dialog(small):
     assert row.locator("progress").evaluate("bar => bar.position") == 1
     assert row.locator(".visually-hidden").inner_text() == "1 of 1 exercises solved"
     small.page.locator(".overview button").click()
-    assert small.page.locator("#site-progress").is_visible()
+    small.page.locator("#site-progress").wait_for()
 
 
 def test_chinese_emphasis_is_another_face_and_keeps_the_lines_even(small):

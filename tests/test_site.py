@@ -1,9 +1,11 @@
 """The built site: anchors, formulas, figures, languages, and builds that must fail."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+import unicodedata
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,12 +13,14 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 import yaml
+from fontTools.ttLib import TTFont
 from making import ROOT, cell, make_book, served
 
 from book import serve
 from book import site as site_builder
-from book.ext import anchors, assets, maths, svg
+from book.ext import anchors, assets, finish, maths, svg
 from book.ext.ui import LANGUAGES, strings
+from d2lmini.exercises import exercise_content
 
 
 class Page(HTMLParser):
@@ -107,9 +111,56 @@ def test_formula_fonts_hold_only_what_the_pages_show(small_site):
     assert set("askqx") <= set(characters["Math-Italic"])
     assert "⊤" in characters["Main-Regular"]
     assert "s" not in characters["Main-Regular"]
-    styles = (small_site / "en" / "_static" / "formulas.css").read_text(encoding="utf-8")
-    assert "@font-face{font-family:KaTeX_Fraktur" not in styles
+    page = small(small_site).text
+    assert "@font-face{font-family:KaTeX_Math" in page
+    assert "@font-face{font-family:KaTeX_Fraktur" not in page
     assert len(assets.cut_font("Math-Italic", "ask")) < 3_000
+
+
+def test_a_page_brings_the_styles_of_its_first_paint_and_no_others(small_site):
+    page, plain = small(small_site), small(small_site, name="index").text
+    assert not any(".css" in link for link in page.links)
+    assert ".katex .mathnormal{" in page.text
+    assert ".mathfrak" not in page.text
+    assert ".katex .mathnormal{" not in plain
+    assert not list((small_site / "en").rglob("*.css"))
+    fonts = re.findall(r'url\("(_static/[^"]+)"\)', page.text)
+    assert fonts
+    assert all((small_site / "en" / font).exists() for font in fonts)
+
+
+def test_unused_rules_are_left_out():
+    css = '.a{x:1}.b,.a .c{x:2}.d{x:3}[data-theme="dark"] .a{x:4}p{x:5}'
+    assert finish.used_rules(css, '<p class="a c">') == '.a{x:1}.a .c{x:2}[data-theme="dark"] .a{x:4}p{x:5}'
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_widget_knows_waits_in_a_file_of_its_own(small_site, language):
+    page = small(small_site, language).text
+    assert re.findall(r"data-state='([^']*)'", page) == ["0"]
+    address = re.search(r'data-states="([^"?]+)\?\w+"', page)[1]
+    states = json.loads((small_site / language / address).read_text(encoding="utf-8"))
+    assert states == [exercise_content("self-attention/why-scale", language)]
+
+
+def test_a_letter_of_the_page_font_is_in_the_file_whose_range_names_it():
+    css = (ROOT / "book" / "theme" / "static" / "site.css").read_text(encoding="utf-8")
+    faces = re.findall(r'url\("(fonts/[^"]+)"\)[^}]*?unicode-range: ([^;}]+)', css)
+    assert len(faces) == 6
+    named: dict[str, set[int]] = {"upright": set(), "italic": set()}
+    for file, ranges in faces:
+        has = set(TTFont(ROOT / "book" / "theme" / "static" / file).getBestCmap())
+        for part in ranges.split(","):
+            first, _, last = part.strip().removeprefix("U+").partition("-")
+            points = set(range(int(first, 16), int(last or first, 16) + 1))
+            assert points <= has, (file, part)
+            named["italic" if "italic" in file else "upright"] |= points
+    marks = ["", *map(chr, (0x300, 0x301, 0x303, 0x309, 0x323))]
+    vietnamese = {ord(unicodedata.normalize("NFC", v + m)) for v in "aăâeêioôơuưyAĂÂEÊIOÔƠUƯY" for m in marks}
+    for style, suffix in (("upright", ""), ("italic", "-italic")):
+        assert vietnamese | set(map(ord, "đĐ")) <= named[style]
+        file = ROOT / "book" / "theme" / "static" / "fonts" / f"d2lmini-sans{suffix}-vi.woff2"
+        assert vietnamese <= set(TTFont(file).getBestCmap())
 
 
 def test_two_plots_on_a_page_share_no_id(small_site):

@@ -22,8 +22,6 @@ WIDGETS = BOOK.parent / "d2lmini" / "assets" / "widgets"
 logging.getLogger("fontTools").setLevel(
     logging.WARNING
 )  # it reports every step, and Sphinx shows all logging
-INLINE_BELOW = 6_000  # bytes: a smaller font costs less inside the stylesheet than as a request of its own
-
 # class of KaTeX's markup → the font it sets; the nearest such ancestor of a character decides
 FONT_OF_CLASS = {
     "mathnormal": "Math-Italic",
@@ -109,28 +107,30 @@ def cut_font(name: str, characters: str) -> bytes:
     return buffer.getvalue()
 
 
-def formula_styles(pages: list[Path], fonts: Path) -> str:
-    """KaTeX's rules with the fonts these pages need: small ones inside, larger ones as files in `fonts`."""
+@cache
+def formula_face(name: str, characters: str) -> str:
+    """One of KaTeX's fonts, cut and inside the rule: no formula changes its width after it is shown."""
+    family, _, style = name.partition("-")
+    data = base64.b64encode(cut_font(name, characters)).decode()
+    weight = 700 if "Bold" in style else 400
+    slope = "italic" if "Italic" in style else "normal"
+    return (
+        f"@font-face{{font-family:KaTeX_{family};font-style:{slope};font-weight:{weight};font-display:block;"
+        f'src:url("data:font/woff2;base64,{data}") format("woff2")}}'
+    )
+
+
+@cache
+def formula_rules() -> str:
+    """KaTeX's rules without its fonts."""
     rules = (KATEX / "katex.min.css").read_text(encoding="utf-8")
-    rules = re.sub(r"@font-face\{[^}]*\}", "", rules)
-    faces = []
-    for name, characters in formula_characters(pages).items():
-        family, _, style = name.partition("-")
-        data = cut_font(name, characters)
-        if len(data) < INLINE_BELOW:
-            address = f"data:font/woff2;base64,{base64.b64encode(data).decode()}"
-        else:
-            fonts.mkdir(parents=True, exist_ok=True)
-            digest = hashlib.sha256(data).hexdigest()[:8]
-            (fonts / f"{name}.woff2").write_bytes(data)
-            address = f"fonts/{name}.woff2?{digest}"  # an older stylesheet still finds a font there
-        weight = 700 if "Bold" in style else 400
-        slope = "italic" if "Italic" in style else "normal"
-        faces.append(
-            f"@font-face{{font-family:KaTeX_{family};font-style:{slope};font-weight:{weight};font-display:block;"
-            f'src:url("{address}") format("woff2")}}'
-        )
-    return "".join(faces) + rules
+    return _squeeze(re.sub(r"@font-face\{[^}]*\}", "", rules))
+
+
+def formula_styles(pages: list[Path]) -> str:
+    """KaTeX's rules with the fonts that these pages need."""
+    faces = [formula_face(name, characters) for name, characters in formula_characters(pages).items()]
+    return "".join(faces) + formula_rules()
 
 
 def _squeeze(css: str) -> str:
@@ -142,7 +142,13 @@ def _squeeze(css: str) -> str:
 
 @cache
 def page_styles() -> str:
-    """The theme's stylesheet, with the colors of code in both themes."""
+    """The theme's stylesheet."""
+    return _squeeze((STATIC / "site.css").read_text(encoding="utf-8"))
+
+
+@cache
+def code_styles() -> str:
+    """The colors of code in both themes."""
     light = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs('[data-theme="dark"] .highlight')
     tokens = "\n".join(
@@ -151,13 +157,13 @@ def page_styles() -> str:
     # weight and slope are the theme's business: code keeps one face
     tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?", "", tokens)
     tokens = re.sub(r"^.*\.linenos.*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
-    return _squeeze((STATIC / "site.css").read_text(encoding="utf-8") + tokens)
+    return _squeeze(tokens)
 
 
 @cache
 def version(outdir: Path) -> str:
     """Changes with any script or style of the theme, so that a browser never mixes two versions."""
-    digest = hashlib.sha256(page_styles().encode())
+    digest = hashlib.sha256((page_styles() + code_styles()).encode())
     for path in sorted(STATIC.glob("*.js")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
@@ -173,9 +179,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     out = Path(app.builder.outdir)
     static = out / "_static"
-    (static / "site.css").write_text(page_styles(), encoding="utf-8")
-    formulas = formula_styles(sorted(out.rglob("*.html")), static / "fonts")
-    (static / "formulas.css").write_text(_squeeze(formulas), encoding="utf-8")
+    (static / "site.css").write_text(page_styles() + code_styles(), encoding="utf-8")
+    formulas = formula_styles(sorted(out.rglob("*.html")))
+    (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for source in WIDGETS.glob("*.js"):
         if source.stem != "common":

@@ -110,7 +110,7 @@ def _overview(builder: Any, words: dict[str, str]) -> str:
             )
     return (
         f'<div class="overview" data-pagefind-ignore>\n<ul>\n{"".join(rows)}</ul>\n'
-        '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog" hidden>'
+        '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog">'
         f"{escape(words['progress_manage'])}</button></p>\n</div>\n"
     )
 

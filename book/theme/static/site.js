@@ -31,7 +31,6 @@ function showTheme() {
   themeButton.setAttribute("aria-label", words[`theme_${mode}`]);
   themeButton.title = words[`theme_${mode}`];
 }
-themeButton.hidden = false;
 themeButton.addEventListener("click", () => {
   root.dataset.mode = { auto: "light", light: "dark", dark: "auto" }[root.dataset.mode];
   remember("d2lmini-theme", root.dataset.mode);
@@ -114,13 +113,14 @@ for (const box of document.querySelectorAll("article :is(.scroll, pre)")) {
 
 // So do formulas in the text that are wider than it.
 const fitFormulas = () => {
-  for (const formula of document.querySelectorAll("article .katex"))
-    if (!formula.closest(".formula")) {
-      formula.classList.remove("wide");
-      const bases = [...formula.querySelectorAll(":scope > .katex-html > .base")];
-      const room = formula.closest("p, li, td, th, h1, h2, h3, h4, div").clientWidth;
-      formula.classList.toggle("wide", bases.some((base) => base.offsetWidth > room));
-    }
+  const formulas = [...document.querySelectorAll("article .katex")].filter((formula) => !formula.closest(".formula"));
+  for (const formula of formulas) formula.classList.remove("wide");
+  // all are measured before any is changed: the page is laid out once
+  const wide = formulas.filter((formula) => {
+    const room = formula.closest("p, li, td, th, h1, h2, h3, h4, div").clientWidth;
+    return [...formula.querySelectorAll(":scope > .katex-html > .base")].some((base) => base.offsetWidth > room);
+  });
+  for (const formula of wide) formula.classList.add("wide");
 };
 document.fonts.ready.then(fitFormulas);
 addEventListener("resize", fitFormulas);
@@ -183,10 +183,8 @@ async function openDialog(name) {
   const { open } = await import(versioned(`${name}.js`));
   open(dialog, { words, say, answers, progressOf, showProgress, remember, root: page.dataset.root });
 }
-for (const opener of document.querySelectorAll("[data-opens]")) {
-  opener.hidden = false;
+for (const opener of document.querySelectorAll("[data-opens]"))
   opener.addEventListener("click", () => openDialog(opener.dataset.opens));
-}
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
   const asked = (event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey);
@@ -199,11 +197,13 @@ document.addEventListener("keydown", (event) => {
 const places = document.querySelectorAll(".d2l-widget[data-widget]");
 if (places.length) {
   const { wake } = await import(versioned("widgets.js"));
+  let states; // of all widgets of the page, fetched with the first
+  const stateOf = async (number) => (await (states ??= fetch(page.dataset.states).then((answer) => answer.json())))[number];
   const near = new IntersectionObserver((seen) => {
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;
       near.unobserve(target);
-      wake(target, { address: versioned(`widgets/${target.dataset.widget}.js`), answers, keepAnswer, failed: words.widget_failed });
+      wake(target, { address: versioned(`widgets/${target.dataset.widget}.js`), stateOf, answers, keepAnswer, failed: words.widget_failed });
     }
   }, { rootMargin: "600px" });
   for (const place of places) near.observe(place);

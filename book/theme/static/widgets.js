@@ -26,11 +26,13 @@ class Model {
   }
 }
 
-export async function wake(place, { address, answers, keepAnswer, failed }) {
+export async function wake(place, { address, stateOf, answers, keepAnswer, failed }) {
   const id = place.dataset.id || `${document.body.dataset.page}/${place.dataset.widget}`;
   try {
-    const { default: widget } = await import(address);
-    const model = new Model({ state: JSON.parse(place.dataset.state || "{}"), answer: answers()[id] || {} }, (answer) => keepAnswer(id, answer));
+    const given = JSON.parse(place.dataset.state || "{}");
+    // the finished site keeps the state elsewhere and its number here
+    const [{ default: widget }, state] = await Promise.all([import(address), typeof given === "number" ? stateOf(given) : given]);
+    const model = new Model({ state, answer: answers()[id] || {} }, (answer) => keepAnswer(id, answer));
     const fallback = [...place.childNodes];
     const box = document.createElement("div");
     place.append(box);

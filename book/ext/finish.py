@@ -1,0 +1,71 @@
+"""The last touches to a copy of each page: what its first paint needs travels inside it, the rest later.
+
+Styles go inside, without the formula and code rules that the page has no use for; the fonts of its formulas
+too, so that no line moves when they arrive. What the widgets know goes out, to a file of its own that they
+fetch when they wake.
+"""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+from pathlib import Path
+
+from . import assets
+
+SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
+ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
+STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
+RULE = re.compile(r"([^{}]+)\{[^{}]*\}")
+CLASS = re.compile(r"\.([A-Za-z][\w-]*)")
+
+
+def used_rules(css: str, page: str) -> str:
+    """The rules for classes that the page has; for a flat sheet, of markup that no script makes."""
+    classes = {name for value in set(re.findall(r'class="([^"]*)"', page)) for name in value.split()}
+    kept = []
+    for rule in RULE.finditer(css):
+        selectors = [s for s in rule[1].split(",") if set(CLASS.findall(s)) <= classes]
+        if selectors:
+            kept.append(",".join(selectors) + rule[0][len(rule[1]) :])
+    return "".join(kept)
+
+
+def _without_states(page: str, static: Path, name: str) -> str:
+    states: list[object] = []
+
+    def take(match: re.Match[str]) -> str:
+        states.append(json.loads(html.unescape(match[2])))
+        return f"{match[1]} data-state='{len(states) - 1}'"
+
+    page = STATE.sub(take, page)
+    if not states:
+        return page
+    text = json.dumps(states, ensure_ascii=False, separators=(",", ":"))
+    (static / "states").mkdir(exist_ok=True)
+    (static / "states" / f"{name}.json").write_text(text, encoding="utf-8")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return page.replace("<body ", f'<body data-states="_static/states/{name}.json?{digest}" ', 1)
+
+
+def finish(source: Path, target: Path, names: list[str]) -> None:
+    """Write finished copies of these pages of one language, and what they need, to `target`."""
+    shutil.rmtree(target, ignore_errors=True)
+    static = target / "_static"
+    shutil.copytree(source / "_static", static, ignore=shutil.ignore_patterns("*.css"))
+    site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
+    code, formulas = assets.code_styles(), assets.formula_rules()
+    icon = base64.b64encode((static / "icon.svg").read_bytes()).decode()
+    for name in names:
+        page = (source / f"{name}.html").read_text(encoding="utf-8")
+        characters = assets.formula_characters([source / f"{name}.html"])
+        faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
+        styles = site + used_rules(code, page) + faces + used_rules(formulas, page)
+        sheets = SHEETS.search(page)
+        assert sheets, f"{name}: the layout links no stylesheet"
+        page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"
+        page = ICON.sub(f'<link rel="icon" href="data:image/svg+xml;base64,{icon}"', page)
+        page = _without_states(page, static, name)
+        (target / f"{name}.html").write_text(page, encoding="utf-8")
