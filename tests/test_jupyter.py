@@ -1,18 +1,22 @@
-"""Exercises in a real JupyterLab: shown by anywidget, answered with the mouse, kept by Python."""
+"""Exercises and explorers in a real JupyterLab: shown by anywidget, moved, answered, kept by Python."""
 
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
-CELL = 'import d2lmini as d2l\nd2l.exercise("self-attention/why-scale")'
+CELLS = {
+    "exercise": 'import d2lmini as d2l\nd2l.exercise("self-attention/why-scale")',
+    "explorers": "import d2lmini as d2l\n"
+    'for name in ("attention-explorer", "path-explorer", "clock-explorer"):\n    display(d2l.explorer(name))',
+}
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +25,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     home = tmp_path_factory.mktemp("jupyter")
     work = home / "work"
     work.mkdir()
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL, id="why-scale")])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, work / "try.ipynb")
+    for name, code in CELLS.items():
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code, id=name)])
+        notebook.metadata["kernelspec"] = {
+            "name": "python3",
+            "display_name": "Python 3",
+            "language": "python",
+        }
+        nbformat.write(notebook, work / f"{name}.ipynb")
     root = Path(__file__).resolve().parent.parent
     environment = {
         **os.environ,
@@ -66,16 +75,28 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
         drain.wait(20)
 
 
-def test_exercise_in_jupyterlab(lab: tuple[str, Path], browser: Any) -> None:
-    address, work = lab
+@pytest.fixture
+def run(lab: tuple[str, Path], browser: Any) -> Iterator[Callable[[str], Any]]:
+    """Open a notebook in JupyterLab and run its cell; errors on the page fail the test."""
     problems: list[str] = []
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
-    page = context.new_page()
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(f"{address}lab/tree/try.ipynb")
-    page.locator(".jp-CodeCell .cm-content").first.click(timeout=60_000)
-    page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").wait_for(timeout=60_000)
-    page.keyboard.press("Shift+Enter")
+
+    def opened(name: str) -> Any:
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(f"{lab[0]}lab/workspaces/{name}/tree/{name}.ipynb")  # a workspace each: no tab of another
+        page.locator(".jp-CodeCell .cm-content").first.click(timeout=60_000)
+        page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").wait_for(timeout=60_000)
+        page.keyboard.press("Shift+Enter")
+        return page
+
+    yield opened
+    context.close()
+    assert not problems
+
+
+def test_exercise_in_jupyterlab(lab: tuple[str, Path], run: Callable[[str], Any]) -> None:
+    page, work = run("exercise"), lab[1]
     exercise = page.locator(".d2l-exercise")
     exercise.get_by_role("radio").first.check(timeout=60_000)
     assert exercise.locator("math").count() > 4
@@ -94,5 +115,19 @@ def test_exercise_in_jupyterlab(lab: tuple[str, Path], browser: Any) -> None:
     page.keyboard.press("Shift+Enter")
     exercise.get_by_role("status").get_by_text("Correct.").wait_for(timeout=20_000)
     assert exercise.get_by_role("radio").first.is_checked()
-    context.close()
-    assert not problems
+
+
+def test_explorers_in_jupyterlab(run: Callable[[str], Any]) -> None:
+    page = run("explorers")
+    attention, path, clock = (
+        page.get_by_role("group", name=f"{kind} explorer", exact=True)
+        for kind in ("Attention", "Path", "Clock")
+    )
+    attention.get_by_role("radio", name="milk").click(timeout=60_000)
+    assert attention.locator(".said").inner_text().startswith("milk listens to")
+    path.get_by_label("Output").press("Home")
+    assert "to output 1:" in path.locator(".said").first.inner_text()
+    clock.get_by_label("Offset").press("ArrowRight")  # not JupyterLab's shortcut
+    assert "offset 4" in clock.locator(".said").inner_text()
+    # only the website keeps the view in the address
+    assert "attention=" not in page.url and "path=" not in page.url

@@ -80,6 +80,8 @@ const PALETTE = {
 /** Style a widget: adopt the sheet once in its document or shadow root, and give `root` the palette as --w-… variables
  * that follow the page's theme. Returns a function that stops following. */
 function dress(el, root, id, css) {
+  // JupyterLab would take the arrow keys of a slider for its own shortcuts; it looks at the focused element only
+  root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
   const home = el.getRootNode();
   const host = home.adoptedStyleSheets ? home : document; // not yet attached: Jupyter renders first
   if (![...host.adoptedStyleSheets].some((sheet) => sheet.d2l === id)) {
