@@ -28,6 +28,7 @@ export async function open(dialog, { words, say, root }) {
       input.setAttribute("aria-expanded", "false");
       return;
     }
+    if (!engine) return; // typed before the index is here: asked again when it is
     const { results } = await engine.search(query);
     const pages = await Promise.all(results.slice(0, 6).map((result) => result.data()));
     if (mine !== asked) return;
@@ -78,8 +79,11 @@ export async function open(dialog, { words, say, root }) {
   dialog.showModal();
   input.select();
   try {
-    engine ??= await import(new URL(`${root}pagefind/pagefind.js`, location.href).href);
-    await engine.init();
+    if (!engine) {
+      const pagefind = await import(new URL(`${root}pagefind/pagefind.js`, location.href).href);
+      await pagefind.init();
+      engine = pagefind;
+    }
     search();
   } catch {
     status.textContent = words.search_failed;
