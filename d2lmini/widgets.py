@@ -103,7 +103,8 @@ def explorer(name: str, **options: Any) -> Any:
         ValueError: there is no such explorer; its options are checked by its module.
 
     Example:
-        >>> explorer("attention-explorer")  # doctest: +SKIP
+        >>> explorer("attention-explorer")
+        <attention-explorer attention-explorer>
     """
     module_source(name)
     state = {"lang": current_language(), **options}
