@@ -23,11 +23,11 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+from book import katex
+from book.chapters import LANGUAGES, ROOT
+
 SOURCES = ROOT / "chapters" / "exercises"
 COMPILED = ROOT / "d2lmini" / "assets" / "exercises"
-KATEX = ROOT / "book" / "vendor" / "katex" / "katex.min.js"
-LANGUAGES = ("en", "vi", "zh")
 VARIANTS = 12
 
 # kind -> (keys it must have, keys it may have) beside kind and question
@@ -108,31 +108,6 @@ _PLACE = re.compile(r"\{\{(\w+)(?::([^}]+))?\}\}")
 
 
 @cache
-def _katex() -> Callable[[str, bool], str]:
-    import quickjs
-
-    context = quickjs.Context()
-    context.eval(KATEX.read_text(encoding="utf-8"))
-    render = context.eval(
-        "(tex, display) => { try { return JSON.stringify({html: katex.renderToString(tex, {output: 'mathml',"
-        " throwOnError: true, strict: 'ignore', displayMode: display})}) }"
-        " catch (error) { return JSON.stringify({error: error.message}) } }"
-    )
-
-    def call(tex: str, display: bool) -> str:
-        answer = json.loads(render(tex, display))
-        if "error" in answer:
-            raise Mistake(f"formula ${tex}$: {answer['error']}")
-        markup = re.sub(r"<annotation.*?</annotation>", "", answer["html"], flags=re.S)
-        found = re.search(r"<math.*</math>", markup, flags=re.S)
-        assert found, tex
-        # one element inside <semantics> needs no <semantics>; the namespace is put back by the widget
-        return re.sub(r"</?semantics>| xmlns=\"[^\"]+\"", "", found[0])
-
-    return call
-
-
-@cache
 def mathml(tex: str, display: bool = False) -> str:
     """A formula as MathML. Places {{name}} survive: they are numbers while KaTeX sees them."""
     places: list[str] = []
@@ -141,7 +116,14 @@ def mathml(tex: str, display: bool = False) -> str:
         places.append(match[0])
         return str(90070000 + len(places))
 
-    markup = _katex()(_PLACE.sub(number, tex), display)
+    answer = katex.typeset(_PLACE.sub(number, tex), display, "mathml")
+    if "error" in answer:
+        raise Mistake(f"formula ${tex}$: {answer['error']}")
+    markup = re.sub(r"<annotation.*?</annotation>", "", answer["html"], flags=re.S)
+    found = re.search(r"<math.*</math>", markup, flags=re.S)
+    assert found, tex
+    # one element inside <semantics> needs no <semantics>; the namespace is put back by the widget
+    markup = re.sub(r"</?semantics>| xmlns=\"[^\"]+\"", "", found[0])
     for index, place in enumerate(places, start=1):
         markup = markup.replace(str(90070000 + index), place)
     return markup

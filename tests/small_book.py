@@ -2,7 +2,7 @@
 
 from making import cell
 
-from book.ext.notebook import content_hash
+from book.lockstep import fingerprint
 from d2lmini.exercises import exercise_content
 from d2lmini.widgets import fallback
 
@@ -60,7 +60,7 @@ def _prose(language: str, name: str, made_from: str | None = None) -> dict:
     """A prose cell; a translated one keeps the hash of the English text that it was made from."""
     mark = {}
     if language != "en":
-        mark = {"d2lmini": {"source": content_hash(made_from or SOURCES["en"][name])}}
+        mark = {"d2lmini": {"source": fingerprint(made_from or SOURCES["en"][name])}}
     return cell("markdown", name, SOURCES[language][name], **mark)
 
 

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 def _settle_config(app: Sphinx, config: Config) -> None:
     """Set what follows from the language, and make every page depend on the code of this extension."""
     digest = hashlib.sha256()
-    for path in (*sorted(HERE.glob("*.py")), HERE.parent / "locale" / "ui.csv"):
+    for path in (*sorted(HERE.glob("*.py")), HERE.parent / "katex.py", HERE.parent / "locale" / "ui.csv"):
         digest.update(path.read_bytes())
     config.d2lmini_code = digest.hexdigest()[:12]
     config.nb_code_prompt_show = page.strings(page.short_language(config.language))["show_code"]

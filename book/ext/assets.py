@@ -14,7 +14,7 @@ from fontTools.ttLib import TTFont
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
-from .maths import KATEX
+from book.katex import FOLDER as KATEX
 
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"

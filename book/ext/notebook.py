@@ -1,6 +1,5 @@
 """Prepare a notebook before myst-nb parses it, and remember what the pages need to know about it."""
 
-import hashlib
 import json
 import re
 from html import unescape
@@ -8,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+
+from book.chapters import source as text_of
+from book.lockstep import fingerprint
 
 from . import maths, svg
 from .ui import short_language, strings
@@ -20,19 +22,9 @@ ONLY_SHOWS = re.compile(
 MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
 
 
-def text_of(cell: dict[str, Any]) -> str:
-    source = cell["source"]
-    return source if isinstance(source, str) else "".join(source)
-
-
-def content_hash(text: str) -> str:
-    """The twelve characters that a translated cell keeps of the English cell it was made from."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
 def cells_behind(notebook: dict[str, Any], source: dict[str, Any]) -> set[str]:
     """Ids of the prose cells whose English source has changed since they were translated."""
-    now = {cell["id"]: content_hash(text_of(cell)) for cell in source["cells"]}
+    now = {cell["id"]: fingerprint(text_of(cell)) for cell in source["cells"]}
     return {
         cell["id"]
         for cell in notebook["cells"]
