@@ -1,12 +1,12 @@
 """The exercise module in a browser, on a bare page: every exercise by keyboard, its verdicts, axe."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from reader import Reader, answers, drive, plain
 
 import d2lmini as d2l
 from book import exercises as compiler
@@ -62,112 +62,25 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-class Exercise:
-    """A page with one exercise, and the hands of a reader who has a keyboard only."""
+class Sheet(Reader):
+    """A page that shows one exercise after the other."""
 
     def __init__(self, page: Any):
-        self.page = page
+        super().__init__(page.locator("main"), {}, lambda: page.evaluate("model.get('answer')"))
         self.problems: list[str] = []
         for event in ("console", "pageerror"):
             page.on(event, lambda told: self.problems.append(str(getattr(told, "text", told))))
 
-    def start(self, state: dict[str, Any], answer: dict[str, Any] | None = None) -> "Exercise":
+    def start(self, state: dict[str, Any], answer: dict[str, Any] | None = None) -> "Sheet":
         self.state = state
         self.page.evaluate("([state, answer]) => start(state, answer)", [state, answer or {}])
         return self
 
-    def open(self, name: str, language: str = "en", answer: dict[str, Any] | None = None) -> "Exercise":
+    def open(self, name: str, language: str = "en", answer: dict[str, Any] | None = None) -> "Sheet":
         d2l.use_language(language)
         shown = d2l.exercise(name)
         d2l.use_language("en")
         return self.start(shown.state, answer)
-
-    @property
-    def verdict(self) -> str:
-        return self.page.get_by_role("status").inner_text()
-
-    @property
-    def help(self) -> str:
-        return self.page.locator(".d2l-help").inner_text()
-
-    @property
-    def answer(self) -> dict[str, Any]:
-        return self.page.evaluate("model.get('answer')")
-
-    @property
-    def focused(self) -> str:
-        return self.page.evaluate(
-            "(node => node.getAttribute('aria-label') || node.textContent)(document.activeElement)"
-        )
-
-    def to(self, selector: str, index: int = 0) -> None:
-        """Press Tab until the element has the focus."""
-        target = self.page.locator(selector).nth(index)
-        for _ in range(120):
-            if target.evaluate("node => node === document.activeElement"):
-                return
-            self.page.keyboard.press("Tab")
-        raise AssertionError(f"{selector} cannot be reached by Tab")
-
-    def press(self, label: str) -> None:
-        """Reach a button of the bar by Tab and press Enter."""
-        buttons = self.page.locator(".d2l-bar button")
-        index = buttons.all_inner_texts().index(label)
-        self.to(".d2l-bar button", index)
-        self.page.keyboard.press("Enter")
-
-    def give(self, given: Any) -> None:  # noqa: PLR0912  one branch, one kind
-        """Answer with the keyboard as the kind asks for it."""
-        keys, kind = self.page.keyboard, self.state["kind"]
-        if kind in ("choice", "predict"):
-            # the first Tab stop of a radio group is its checked or first button; the arrows choose
-            self.page.locator("input").first.focus()
-            keys.press("Space")
-            for _ in range(given):
-                keys.press("ArrowDown")
-        elif kind == "multiple":
-            for index, box in enumerate(self.page.locator("input").all()):
-                if box.is_checked() != (index in given):
-                    self.to("input", index)
-                    keys.press("Space")
-        elif kind in ("number", "open"):
-            self.to("input,textarea")
-            keys.press("ControlOrMeta+a")
-            keys.type(str(given))
-        elif kind == "matrix":
-            self.to("td input")
-            for place, value in enumerate(value for row in given for value in row):
-                if place:
-                    keys.press("Tab")
-                if not self.state.get("binary"):
-                    keys.press("ControlOrMeta+a")
-                    keys.type(str(value))
-                elif self.page.locator("td input").nth(place).is_checked() != bool(value):
-                    keys.press("Space")
-        elif kind == "order":
-            for place, item in enumerate(given):
-                while (now := self.order().index(item)) > place:
-                    self.page.locator(".d2l-order li").nth(now).locator("button").first.focus()
-                    keys.press("Enter")
-        else:
-            button = {"spot": ".d2l-cell, .d2l-area", "bug": ".d2l-code [aria-pressed]"}[kind]
-            label = (
-                given
-                if kind == "spot"
-                else [i for i, x in enumerate(self.state["lines"]) if x.get("why")].index(given)
-            )
-            self.to(button, label)
-            keys.press("Enter")
-
-    def order(self) -> list[int]:
-        """The items as they stand, known again by their words and formulas."""
-        return self.page.evaluate("""(items) => {
-            const text = (part) => typeof part === "string" ? part : part.c ?? part.b ?? part.i ??
-                new DOMParser().parseFromString(part.m, "text/xml").documentElement.textContent;
-            const known = items.map((item) => item.text.map(text).join(""));
-            return [...document.querySelectorAll(".d2l-order li > span:nth-child(2)")]
-                .map((node) => known.indexOf(node.textContent));
-        }""", self.state["items"])  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -182,102 +95,25 @@ def bare_page(browser: Any, host: str) -> Iterator[Any]:
 
 
 @pytest.fixture
-def sheet(bare_page: Any) -> Iterator[Exercise]:
-    shown = Exercise(bare_page)
+def sheet(bare_page: Any) -> Iterator[Sheet]:
+    shown = Sheet(bare_page)
     yield shown
     assert not shown.problems
 
 
-def plain(text: Any) -> str:
-    """The longest run of words in a compiled text: by it the text is known again on the page."""
-    parts = [text] if isinstance(text, str) else [part for part in text if isinstance(part, str)]
-    return max((piece for part in parts for piece in re.split(r"\{\{.*?\}\}", part)), key=len).strip()
-
-
-def answers(state: dict[str, Any]) -> tuple[Any, list[tuple[Any, Any]]]:  # noqa: PLR0911  one return, one kind
-    """The right answer of an exercise, and wrong ones with what must be said about each."""
-    kind = state["kind"]
-    if kind in ("choice", "predict", "multiple"):
-        options = state["options"]
-        right = [index for index, option in enumerate(options) if option.get("correct")]
-        false = [index for index in range(len(options)) if index not in right]
-        if kind == "multiple":
-            return right, [([*right, index], options[index]["why"]) for index in false]
-        return right[0], [(index, options[index]["why"]) for index in false]
-    if kind == "number":
-        variant = state["variants"][0]
-        return variant["answer"], list(
-            zip(variant["wrong"], (wrong["why"] for wrong in state["wrong"]), strict=True)
-        )
-    if kind == "matrix":
-        zeros = [[0 if x is None else x for x in row] for row in state["wrong"][0]["cells"]]
-        return state["cells"], [(zeros, state["wrong"][0]["why"])]
-    if kind == "order":
-        count = len(state["items"])
-        return list(range(count)), [([count - 1, *range(count - 1)], state["items"][-1]["why"])]
-    if kind == "bug":
-        lines = [(index, line) for index, line in enumerate(state["lines"]) if line.get("why")]
-        right = next(index for index, line in lines if line.get("correct"))
-        return right, [(index, line["why"]) for index, line in lines if index != right]
-    if "areas" in state:
-        places = list(enumerate(state["areas"]))
-        right = next(index for index, area in places if area.get("correct"))
-        return right, [(index, area["why"]) for index, area in places if index != right]
-    columns = len(state["columns"])
-    places = [(spot["row"] * columns + spot["column"], spot) for spot in state["spots"]]
-    right = next(index for index, spot in places if spot.get("correct"))
-    return right, [(index, spot["why"]) for index, spot in places if not spot.get("correct")]
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_every_exercise_by_keyboard(sheet: Exercise, name: str) -> None:
-    sheet.open(name)
-    state, words = sheet.state, sheet.state["strings"]
-    kind = state["kind"]
-    if kind == "code":
-        sheet.press(words["hint"])
-        sheet.press(words["stronger_hint"])
-        sheet.press(words["show_solution"])
-        assert state["solution_code"].splitlines()[0] in sheet.help
-        return
-    if kind == "open":
-        sheet.press(words["compare"])
-        assert words["write_first"] in sheet.verdict and not sheet.answer.get("done")
-        sheet.give("Because of the mask.")
-        sheet.press(words["compare"])
-        assert plain(state["solution"]) in sheet.help and sheet.answer["done"]
-        assert sheet.answer["given"] == "Because of the mask."
-        return
-    button = words["commit" if kind == "predict" else "check"]
-    right, wrong = answers(state)
-    if kind == "predict":
-        given, why = wrong[0]
-        sheet.give(given)
-        sheet.press(button)
-        assert words["guessed_wrong"] in sheet.verdict and plain(why) in sheet.verdict
-        assert plain(state["solution"]) in sheet.help and sheet.answer["done"]
-        sheet.open(name)
-    else:
-        for given, why in wrong[:2]:
-            sheet.give(given)
-            sheet.press(button)
-            assert words["not_yet"] in sheet.verdict
-            assert plain(why) in sheet.verdict
-            assert not sheet.answer.get("done") and plain(state["solution"]) not in sheet.help
-    sheet.give(right)
-    sheet.press(button)
-    assert words["guessed_right" if kind == "predict" else "correct"] in sheet.verdict
-    assert sheet.answer["done"] and plain(state["solution"]) in sheet.help
+def test_every_exercise_by_keyboard(sheet: Sheet, name: str) -> None:
+    drive(lambda: sheet.open(name))
 
 
-def test_nothing_chosen_yet(sheet: Exercise) -> None:
+def test_nothing_chosen_yet(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale").press("Check")
     assert sheet.verdict == "Choose an answer first."
     assert sheet.page.evaluate("document.activeElement.type") == "radio"
     assert sheet.answer == {}
 
 
-def test_help_comes_in_steps(sheet: Exercise) -> None:
+def test_help_comes_in_steps(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale")
     hints = [plain(hint) for hint in sheet.state["hints"]]
     assert sheet.page.locator(".d2l-help").get_attribute("aria-live") == "polite"
@@ -292,7 +128,7 @@ def test_help_comes_in_steps(sheet: Exercise) -> None:
     assert not sheet.answer.get("done")
 
 
-def test_another_try_has_fresh_numbers(sheet: Exercise) -> None:
+def test_another_try_has_fresh_numbers(sheet: Sheet) -> None:
     sheet.open("self-attention/thinking-machines")
     question = sheet.page.locator(".d2l-question")
     seen = [question.inner_text()]
@@ -315,13 +151,13 @@ def test_another_try_has_fresh_numbers(sheet: Exercise) -> None:
         ("0.88.1", "does not read"), ("88 %", "does not read"), ("1/2/3", "does not read"),
     ],
 )  # fmt: skip
-def test_how_numbers_are_written(sheet: Exercise, written: str, verdict: str) -> None:
+def test_how_numbers_are_written(sheet: Sheet, written: str, verdict: str) -> None:
     sheet.open("self-attention/thinking-machines").give(written)
     sheet.page.keyboard.press("Enter")
     assert verdict in sheet.verdict
 
 
-def test_a_changed_answer_takes_the_verdict_away(sheet: Exercise) -> None:
+def test_a_changed_answer_takes_the_verdict_away(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale").give(1)
     sheet.press("Check")
     assert "Not yet." in sheet.verdict
@@ -334,7 +170,7 @@ def test_every_kind_is_used() -> None:
 
 
 @pytest.mark.parametrize("name", KINDS.values())
-def test_an_answer_is_restored(sheet: Exercise, name: str) -> None:
+def test_an_answer_is_restored(sheet: Sheet, name: str) -> None:
     sheet.open(name)
     if sheet.state["kind"] == "code":
         sheet.open(name, answer={"done": True})
@@ -349,7 +185,7 @@ def test_an_answer_is_restored(sheet: Exercise, name: str) -> None:
     assert sheet.page.locator("main").inner_text() == shown
 
 
-def test_the_host_may_change_the_answer(sheet: Exercise) -> None:
+def test_the_host_may_change_the_answer(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale")
     sheet.page.evaluate("model.tell({given: 0, checked: true, right: true, done: true})")
     assert "Correct." in sheet.verdict and sheet.page.locator("input").first.is_checked()
@@ -357,7 +193,7 @@ def test_the_host_may_change_the_answer(sheet: Exercise) -> None:
     assert sheet.page.evaluate("model.listeners.length") == 0
 
 
-def test_moving_an_item_keeps_the_focus_and_is_announced(sheet: Exercise) -> None:
+def test_moving_an_item_keeps_the_focus_and_is_announced(sheet: Sheet) -> None:
     sheet.open("self-attention/head-shapes")
     sheet.to(".d2l-order button", 1)
     label = sheet.focused
@@ -366,14 +202,14 @@ def test_moving_an_item_keeps_the_focus_and_is_announced(sheet: Exercise) -> Non
     assert sheet.page.locator("[aria-live] >> text=2 / 8").count() == 1
 
 
-def test_arrow_keys_walk_through_a_matrix(sheet: Exercise) -> None:
+def test_arrow_keys_walk_through_a_matrix(sheet: Sheet) -> None:
     sheet.open("self-attention/mask-matrix").to("td input")
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft"):
         sheet.page.keyboard.press(key)
     assert sheet.focused == "milk, dogs"
 
 
-def test_hostile_words_stay_words(sheet: Exercise) -> None:
+def test_hostile_words_stay_words(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale")
     bad = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
     state = json.loads(json.dumps(sheet.state))
@@ -392,7 +228,7 @@ def test_hostile_words_stay_words(sheet: Exercise) -> None:
     assert bad in sheet.page.locator(".d2l-question").inner_text()
 
 
-def test_dark_follows_the_page(sheet: Exercise) -> None:
+def test_dark_follows_the_page(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale")
     color = "getComputedStyle(document.querySelector('.d2l-main')).backgroundColor"
     light = sheet.page.evaluate(color)

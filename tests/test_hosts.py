@@ -1,0 +1,243 @@
+"""The same reader on the website and in a real JupyterLab: every kind of exercise, every explorer."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import nbformat
+import pytest
+from making import ROOT
+from reader import Reader, drive
+
+import d2lmini as d2l
+from d2lmini import exercises
+
+KINDS: dict[str, str] = {}  # kind -> the first exercise of it
+for _name in exercises.exercise_names():
+    KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
+EXPLORERS = {
+    "attention-explorer": "self-attention",
+    "path-explorer": "complexity",
+    "clock-explorer": "positional-encoding",
+}
+# a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
+PATIENCE = 180_000
+
+
+class Host(Protocol):
+    def exercise(self, name: str, fresh: bool = True) -> Reader: ...
+    def explorer(self, kind: str) -> Any: ...
+
+
+class Website:
+    """The finished site; answers are kept by the browser."""
+
+    def __init__(self, context: Any, address: str):
+        self.page, self.address = context.new_page(), address
+
+    def _answers(self) -> dict[str, Any]:
+        return self.page.evaluate("JSON.parse(localStorage.getItem('d2lmini') || '{}').answers || {}")
+
+    def _awake(self, chapter: str, selector: str) -> Any:
+        self.page.goto(f"{self.address}/en/{chapter}.html")
+        place = self.page.locator(selector)
+        place.scroll_into_view_if_needed()
+        self.page.locator(f"{selector}[data-awake]").wait_for()
+        return place
+
+    def exercise(self, name: str, fresh: bool = True) -> Reader:
+        if fresh:
+            self.page.goto(f"{self.address}/en/glossary.html")
+            self.page.evaluate("localStorage.clear()")
+        here = self._awake(name.split("/", maxsplit=1)[0], f'.d2l-widget[data-id="{name}"]').locator(
+            ".d2l-exercise"
+        )
+        return Reader(here, d2l.exercise(name).state, lambda: self._answers().get(name, {}))
+
+    def explorer(self, kind: str) -> Any:
+        return self._awake(EXPLORERS[kind], f'.d2l-widget[data-widget="{kind}"]').get_by_role("group").first
+
+
+class JupyterLab:
+    """One notebook with one cell, run again and again; answers are kept by Python in a file."""
+
+    def __init__(self, context: Any, address: str, work: Path):
+        self.page, self.progress = context.new_page(), work / exercises.PROGRESS_FILE
+        self.page.goto(f"{address}lab/tree/cell.ipynb")
+        # a cell that runs before its kernel has come asks for one in a dialog
+        self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for(timeout=PATIENCE)
+        self.run("import d2lmini as d2l")
+
+    def run(self, code: str) -> Any:
+        """Replace the cell and run it; its output."""
+        prompt = self.page.locator(".jp-CodeCell .jp-InputPrompt").first
+        before = prompt.inner_text()
+        self.page.locator(".jp-CodeCell .cm-content").first.click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(code)
+        self.page.keyboard.press("ControlOrMeta+Enter")
+        self.page.wait_for_function(
+            "([node, before]) => /\\d/.test(node.innerText) && node.innerText !== before",
+            arg=[prompt.element_handle(), before],
+            timeout=PATIENCE,
+        )
+        return self.page.locator(".jp-OutputArea-output").first
+
+    def _answers(self) -> dict[str, Any]:
+        if not self.progress.exists():
+            return {}
+        return json.loads(self.progress.read_text(encoding="utf-8"))["answers"]
+
+    def exercise(self, name: str, fresh: bool = True) -> Reader:
+        if fresh:
+            self.progress.unlink(missing_ok=True)
+        here = self.run(f'd2l.exercise("{name}")').locator(".d2l-exercise")
+        here.wait_for()
+        return Reader(here, d2l.exercise(name).state, lambda: self._answers().get(name, {}))
+
+    def explorer(self, kind: str) -> Any:
+        here = self.run(f'd2l.explorer("{kind}")').get_by_role("group").first
+        here.wait_for()
+        return here
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A JupyterLab of its own: own settings, own folder, a port that the system chooses."""
+    home = tmp_path_factory.mktemp("jupyter")
+    work = home / "work"
+    work.mkdir()
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", id="cell")])
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    nbformat.write(notebook, work / "cell.ipynb")
+    environment = {
+        **os.environ,
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "IPYTHONDIR": str(home / "ipython"),
+        "PYTHONPATH": str(ROOT),
+    }
+    options = ["--no-browser", "--allow-root", "--port=0", "--ip=127.0.0.1", "--IdentityProvider.token="]
+    options += [
+        f"--ServerApp.root_dir={work}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
+    ]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", *options],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    assert server.stderr is not None
+    drain = None
+    try:
+        for line in server.stderr:
+            if found := re.search(r"http://127\.0\.0\.1:\d+/", line):
+                break
+        else:
+            pytest.fail("JupyterLab did not start")
+        # an unread pipe would block the server
+        drain = subprocess.Popen(
+            [sys.executable, "-c", "import sys; [None for _ in sys.stdin]"], stdin=server.stderr
+        )
+        yield found[0], work
+    finally:
+        server.terminate()
+        server.wait(60)
+        if drain:
+            drain.wait(60)
+
+
+@pytest.fixture(scope="module", params=["website", "jupyterlab"])
+def opened(request: pytest.FixtureRequest, browser: Any) -> Iterator[tuple[Host, list[str]]]:
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context.set_default_timeout(30_000)
+    problems: list[str] = []
+    context.on("weberror", lambda error: problems.append(str(error.error)))
+    if request.param == "website":
+        host: Host = Website(context, request.getfixturevalue("address"))
+    else:
+        host = JupyterLab(context, *request.getfixturevalue("lab"))
+    yield host, problems
+    context.close()
+
+
+@pytest.fixture
+def host(opened: tuple[Host, list[str]]) -> Iterator[Host]:
+    """Where the reader is; errors on the page fail the test."""
+    shown, problems = opened
+    problems.clear()
+    yield shown
+    assert not problems
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_exercise(host: Host, kind: str) -> None:
+    drive(lambda: host.exercise(KINDS[kind]))
+
+
+def test_an_answer_is_there_again(host: Host) -> None:
+    reader = host.exercise("self-attention/why-scale")
+    assert reader.here.locator("math").count() > 4
+    reader.give(0)
+    reader.press("Check")
+    reader.keeps(done=True, given=0)
+    again = host.exercise("self-attention/why-scale", fresh=False)
+    again.here.get_by_role("status").get_by_text("Correct.").wait_for()
+    assert again.here.get_by_role("radio").first.is_checked()
+
+
+def said(explorer: Any) -> str:
+    return explorer.locator(".said").first.inner_text()
+
+
+def test_attention_explorer(host: Host) -> None:
+    explorer = host.explorer("attention-explorer")
+    explorer.locator("[role=radio][aria-checked=true]").focus()
+    before = said(explorer)
+    explorer.page.keyboard.press("ArrowRight")
+    assert explorer.page.evaluate("document.activeElement.dataset.word") == "and"
+    assert said(explorer) != before
+    explorer.page.keyboard.press("End")
+    assert said(explorer).startswith("milk listens to")
+
+
+def test_path_explorer(host: Host) -> None:
+    explorer = host.explorer("path-explorer")
+    explorer.get_by_label("Input").focus()
+    for _ in range(4):
+        explorer.page.keyboard.press("ArrowRight")  # input 5, output 5
+    explorer.get_by_label("Output").focus()
+    explorer.page.keyboard.press("Home")
+    assert said(explorer).endswith("convolution 4 edges, recurrent no path, self-attention 1 edge.")
+    assert explorer.locator("tr:has-text('Recurrent') td").first.inner_text().startswith("262")
+
+
+def test_clock_explorer(host: Host) -> None:
+    explorer = host.explorer("clock-explorer")
+    explorer.get_by_label("Offset").focus()
+    explorer.page.keyboard.press("ArrowRight")
+    assert "offset 4" in said(explorer)
+    explorer.locator(".clocks button").nth(1).focus()
+    explorer.page.keyboard.press("Enter")
+    assert explorer.locator(".clocks button").nth(1).get_attribute("aria-pressed") == "true"
+
+
+def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:
+    explorer = host.explorer("clock-explorer")
+    explorer.get_by_label("Offset").press("ArrowRight")
+    assert ("clock=" in explorer.page.url) == isinstance(host, Website)
