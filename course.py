@@ -25,6 +25,7 @@ PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 READING = ("book/requirements.txt",)  # without torch: some 100 MB
 EVERYTHING = ("requirements.txt", "book/requirements.txt")
+COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
 VERBS = {
     "serve": "build the website and show it at http://127.0.0.1:8000 (--port N for another)",
     "test": "check everything: code, languages, notebooks, website; takes pytest's options (-k attention)",
@@ -134,13 +135,16 @@ def set_up(files: tuple[str, ...]) -> None:
     pip("packages", *named, "-c", "requirements.txt")
     if files == EVERYTHING:
         pip("d2lmini", "--no-deps", "-e", ".")
+        pip("the widgets of Colab", "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
     holds = {fingerprint(files), fingerprint(READING)}  # everything includes what reading needs
     stamp.write_text("\n".join(sorted(holds)) + "\n")
 
 
 def fingerprint(files: tuple[str, ...]) -> str:
     """Return a hash that changes with what is to be installed, and where: a moved folder is set up anew."""
-    contents = [(ROOT / file).read_bytes() for file in EVERYTHING]  # the versions of each are in all of them
+    contents = [
+        (ROOT / file).read_bytes() for file in (*EVERYTHING, COLAB)
+    ]  # versions may stand in any of them
     return hashlib.sha256(b"\0".join([str((ROOT, files)).encode(), *contents])).hexdigest()
 
 

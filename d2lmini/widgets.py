@@ -71,6 +71,8 @@ def widget_class(kind: str) -> Any:
         # the same line in every run, so that a stored notebook compares equal
         plain = ""
         stored = ""
+        # that of ipywidgets 7 would leave out the stored form, and Colab's metadata with it
+        _ipython_display_ = None
 
         def __repr__(self) -> str:
             return self.plain

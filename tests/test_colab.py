@@ -1,0 +1,55 @@
+"""Every widget with the packages that Colab has: ipywidgets 7.7.1 and anywidget 0.9.21, in a kernel."""
+
+import os
+from typing import Any
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+from making import ROOT
+
+from course import VENV
+from d2lmini import exercises
+from d2lmini.widgets import module_source
+
+EXPLORERS = ("attention-explorer", "path-explorer", "clock-explorer")
+CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
+CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in exercises.exercise_names()}
+
+
+@pytest.fixture(scope="module")
+def said() -> list[dict[str, Any]]:
+    """What the kernel told when it showed each widget."""
+    widgets = VENV / "colab"
+    assert widgets.is_dir(), "the widgets of Colab are missing; `python3 course.py test` installs them"
+    first = os.pathsep.join(map(str, (widgets, ROOT)))
+    manager, client = start_new_kernel(kernel_name="python3", env={**os.environ, "PYTHONPATH": first})
+    code = "\n".join(
+        (
+            "import anywidget, ipywidgets, d2lmini as d2l",
+            "print(ipywidgets.__version__, anywidget.__version__)",
+            *(f"display({call})" for call in CALLS),
+        )
+    )
+    told: list[dict[str, Any]] = []
+    try:
+        client.execute_interactive(code, timeout=300, output_hook=told.append)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    return told
+
+
+def test_the_versions_are_those_of_colab(said: list[dict[str, Any]]) -> None:
+    assert [one["content"]["text"] for one in said if one["msg_type"] == "stream"] == ["7.7.1 0.9.21\n"]
+
+
+def test_every_widget_is_made_and_stored_alike(said: list[dict[str, Any]]) -> None:
+    assert not [one["content"] for one in said if one["msg_type"] == "error"]
+    opened = [one["content"]["data"]["state"] for one in said if one["msg_type"] == "comm_open"]
+    sources = [state["_esm"] for state in opened if "_esm" in state]
+    assert len(sources) == len(CALLS)
+    assert set(sources) == {module_source(kind) for kind in (*EXPLORERS, "exercise")}
+    shown = [one["content"]["data"] for one in said if one["msg_type"] == "display_data"]
+    for data, name in zip(shown, CALLS.values(), strict=True):
+        assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/plain", "text/html"}
+        assert name in data["text/plain"] and 'class="d2l-widget"' in data["text/html"]
