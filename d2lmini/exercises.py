@@ -4,11 +4,14 @@ The content is data (``assets/exercises``, compiled from ``chapters/exercises``)
 in the reader's language and keeps the answers in ``d2lmini-progress.json`` in the working directory.
 """
 
+import base64
 import difflib
 import html
 import json
 import os
+import re
 import tempfile
+import zlib
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -19,6 +22,8 @@ from weakref import WeakValueDictionary
 from d2lmini.language import current_language
 
 PROGRESS_FILE = "d2lmini-progress.json"
+_CODE = "d2l1."  # how a progress code begins; zlib-compressed JSON in base64url follows
+_CODE_LIMIT = 1 << 20  # bytes, unpacked: some hundred times what all exercises need
 _ASSETS = files("d2lmini") / "assets"
 _shown: "WeakValueDictionary[str, Any]" = WeakValueDictionary()  # the widget that shows an exercise now
 
@@ -167,10 +172,7 @@ def answers() -> dict[str, dict[str, Any]]:
     """Return the kept answers by exercise. A file that cannot be read is set aside, never overwritten."""
     path = Path(PROGRESS_FILE)
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))["answers"]
-        if not all(isinstance(answer, dict) for answer in kept.values()):
-            raise TypeError("answers must be objects")
-        return kept
+        return _checked(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
     except OSError:
@@ -185,8 +187,12 @@ def answers() -> dict[str, dict[str, Any]]:
 
 
 def keep_answer(name: str, answer: dict[str, Any]) -> None:
-    """Keep an answer in the progress file, written beside it and moved into place: never half a file."""
-    kept = answers() | {name: answer}
+    """Keep an answer in the progress file."""
+    _write(answers() | {name: answer})
+
+
+def _write(kept: dict[str, dict[str, Any]]) -> None:
+    """Write the progress file beside itself and move it into place: never half a file."""
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=".", prefix=".d2lmini-", suffix=".json")
@@ -212,10 +218,18 @@ def answered(name: str, answer: dict[str, Any]) -> None:
         _shown[name].answer = answer
 
 
-def progress() -> None:
-    """Print how many exercises of each chapter are done, and where the answers are kept.
+def progress(code: str | None = None) -> None:
+    """Print how many exercises of each chapter are done, and a code that holds the answers.
 
-    The website's progress panel imports that file, and writes one of the same form.
+    Colab forgets its files when it closes. The progress panel of the website takes the code over; it shows
+    one of the same form, for the way back.
+
+    Args:
+        code: a code from here or from the website. Its answers are kept beside those that are there already;
+            what is done once stays done.
+
+    Raises:
+        ValueError: `code` is not such a code, or a part of it is missing. Nothing is changed then.
 
     Example:
         >>> progress()  # doctest: +ELLIPSIS
@@ -223,6 +237,11 @@ def progress() -> None:
         ...
     """
     kept = answers()
+    if code is not None:
+        given = _unpack(code)
+        kept |= {name: answer for name, answer in given.items() if _more(answer, kept.get(name, {}))}
+        _write(kept)
+        print(say("progress_taken", count=len(given)))
     chapters: dict[str, list[bool]] = {}
     for name in exercise_names():
         chapters.setdefault(name.split("/")[0], []).append(bool(kept.get(name, {}).get("done")))
@@ -230,3 +249,41 @@ def progress() -> None:
         print(say("progress_done", chapter=chapter, done=sum(done), total=len(done)))
     if kept:
         print(say("progress_file", file=PROGRESS_FILE))
+        print(_pack(kept))
+
+
+def _more(answer: dict[str, Any], known: dict[str, Any]) -> bool:
+    """Say whether an answer may replace the one that is known: what is done stays done."""
+    return bool(answer.get("done")) or not known.get("done")
+
+
+def _pack(kept: dict[str, dict[str, Any]]) -> str:
+    text = json.dumps({"d2lmini": 1, "answers": kept}, ensure_ascii=False, separators=(",", ":"))
+    return _CODE + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+
+
+def _unpack(code: str) -> dict[str, dict[str, Any]]:
+    found = re.search(re.escape(_CODE) + r"([\w-]+)", re.sub(r"\s", "", code))
+    try:
+        if not found:
+            raise ValueError("no such beginning")
+        packed = base64.urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4))
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(packed, _CODE_LIMIT)
+        if not unpacking.eof:  # cut off, or far too much
+            raise ValueError("incomplete")
+        return _checked(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError, zlib.error):
+        shown = f"{code[:20]}…" if len(code) > 20 else code
+        raise ValueError(
+            f"code: got {shown!r}, which is no progress code or only a part of one; copy all of what "
+            f'progress() or the website shows, from "{_CODE}" to its end'
+        ) from None
+
+
+def _checked(progress: Any) -> dict[str, dict[str, Any]]:
+    """Return the answers of a progress file or code, if it has its form."""
+    kept = progress["answers"]
+    if progress.get("d2lmini") != 1 or not all(isinstance(answer, dict) for answer in kept.values()):
+        raise TypeError("this is not the form of version 1")
+    return kept

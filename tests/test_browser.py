@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
+import d2lmini as d2l
 from book.ext.ui import LANGUAGES
 from book.site import page_names, table_of_contents
+from d2lmini import exercises
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
@@ -366,6 +369,42 @@ def test_answers_are_kept_shown_exported_imported_and_forgotten(small, tmp_path)
         chooser.value.set_files(file)
         dialog.locator(".status", has_text=re.compile(says)).wait_for()
     assert chapter.locator("i.done").count() == 1
+
+
+def test_a_code_carries_the_answers_to_jupyter_and_back(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    name = "self-attention/why-scale"
+    small.open("en/basics.html")
+    exercise = small.page.locator(f".d2l-widget[data-id='{name}']")
+    exercise.scroll_into_view_if_needed()
+    exercise.get_by_role("radio").first.check()
+    exercise.get_by_role("button", name="Check").click()
+    small.page.locator(".to-progress").click()
+    dialog = small.page.locator("#site-progress")
+    field = dialog.get_by_label("Progress code")
+    dialog.get_by_role("button", name="Copy as a code").click()
+    expect(field).to_have_value(re.compile(r"d2l1\."))
+    d2l.progress(field.input_value())
+    assert exercises.answers()[name]["done"] is True
+    from_python = capsys.readouterr().out.splitlines()[-1]
+
+    # the exercise on the page follows what the dialog does
+    for _ in range(2):
+        dialog.locator("[data-do=reset]").click()
+    assert (
+        exercise.get_by_role("status").inner_text() == ""
+        and not exercise.get_by_role("radio").first.is_checked()
+    )
+    field.fill(from_python[:-9])
+    field.press("Enter")
+    dialog.locator(".status", has_text="only a part of one").wait_for()
+    assert field.input_value() == from_python[:-9]
+    field.fill(from_python)
+    field.press("Enter")
+    dialog.locator(".status", has_text="Imported 1 answers").wait_for()
+    assert field.input_value() == ""
+    assert small.page.locator("[data-chapter=basics] i.done").count() == 1
+    assert "Correct." in exercise.get_by_role("status").inner_text()
 
 
 KEEP_ANSWER = """async () => (await import(document.querySelector('script[type=module]').src))

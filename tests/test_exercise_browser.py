@@ -185,6 +185,19 @@ def test_an_answer_is_restored(sheet: Sheet, name: str) -> None:
     assert sheet.page.locator("main").inner_text() == shown
 
 
+@pytest.mark.parametrize("name", KINDS.values())
+def test_a_kept_answer_that_does_not_fit_is_not_shown(sheet: Sheet, name: str) -> None:
+    sheet.open(name)
+    untouched = sheet.here.inner_text()
+    for given in ({"a": 1}, [[7]], [99], 99, "x", True):
+        for variant in (0, -1, "x"):
+            kept = {"given": given, "checked": True, "right": True, "variant": variant}
+            sheet.open(name, answer=kept)
+            assert sheet.here.locator(".d2l-question").inner_text() in untouched
+        if sheet.state["kind"] not in ("code", "open"):
+            sheet.give(answers(sheet.state)[0])  # it works
+
+
 def test_the_host_may_change_the_answer(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale")
     sheet.page.evaluate("model.tell({given: 0, checked: true, right: true, done: true})")

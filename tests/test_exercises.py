@@ -1,11 +1,13 @@
 """Exercises, from the YAML file to the stored cell: mistakes, numbers, kept answers, checked code."""
 
+import base64
 import gzip
 import json
 import re
 import subprocess
 import sys
 import unicodedata
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from html.parser import HTMLParser
@@ -289,6 +291,54 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     d2l.progress()
     total = sum(name.startswith("self-attention/") for name in NAMES)
     assert f"self-attention: 1 of {total} done" in capsys.readouterr().out
+
+
+def shown_code(capsys: pytest.CaptureFixture[str]) -> str:
+    d2l.progress()
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_code_carries_the_answers(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = {name: {"given": "mèo 猫 " * 20, "done": True, "tries": 3} for name in NAMES}
+    exercises._write(answers)
+    code = shown_code(capsys)
+    assert re.fullmatch(r"d2l1\.[\w-]+", code) and len(code) < 2000
+    (here / "d2lmini-progress.json").unlink()
+    wrapped = "\n".join(code[place : place + 70] for place in range(0, len(code), 70))
+    d2l.progress(f"Code:\n{wrapped}\n")
+    assert f"Took over {len(NAMES)} answers." in capsys.readouterr().out
+    assert exercises.answers() == answers
+
+
+def test_a_code_takes_nothing_away(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second, third = NAMES[:3]
+    exercises._write({first: {"done": False, "given": 1}, second: {"done": True, "given": 2}})
+    code = shown_code(capsys)
+    exercises._write({first: {"done": True, "given": 3}, second: {"given": 4}, third: {"done": True}})
+    d2l.progress(code)
+    assert exercises.answers() == {
+        first: {"done": True, "given": 3},
+        second: {"done": True, "given": 2},
+        third: {"done": True},
+    }
+
+
+def packed(text: str) -> str:
+    return "d2l1." + base64.urlsafe_b64encode(zlib.compress(text.encode())).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["", "d2l1.", "d2l1.x", "d2l2.eJw", packed("[]"), packed('{"answers": {}}'),
+     packed('{"d2lmini": 1, "answers": {"a": 1}}'), packed('{"d2lmini": 1, "answers": {}}')[:-3],
+     packed('{"d2lmini": 1, "answers": {"a": {"given": "' + "x" * (1 << 20) + '"}}}')],
+)  # fmt: skip
+def test_what_is_no_code_is_refused(here: Path, code: str) -> None:
+    exercises.keep_answer(NAMES[0], {"done": True})
+    before = (here / "d2lmini-progress.json").read_bytes()
+    with pytest.raises(ValueError, match=r"^code: got '.*copy all of what progress\(\) or the website shows"):
+        d2l.progress(code)
+    assert (here / "d2lmini-progress.json").read_bytes() == before
 
 
 # ------------------------------------------------------------------------------------------- code exercises

@@ -38,6 +38,7 @@ JS_WORDS = [
     "search_failed",
     "import_done",
     "import_failed",
+    "code_failed",
     "reset_sure",
     "reset_done",
     "widget_failed",

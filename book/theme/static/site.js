@@ -173,7 +173,12 @@ function showProgress() {
 }
 showProgress();
 document.addEventListener("d2l:answer", showProgress);
-addEventListener("storage", (event) => event.key === "d2lmini" && showProgress());
+// another tab answered: the widgets of this one show it too
+addEventListener("storage", (event) => {
+  if (event.key !== "d2lmini") return;
+  showProgress();
+  document.dispatchEvent(new CustomEvent("d2l:answers"));
+});
 
 // Dialogs are fetched when first opened.
 async function openDialog(name) {

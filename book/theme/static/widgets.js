@@ -33,6 +33,7 @@ export async function wake(place, { address, stateOf, answers, keepAnswer, faile
     // the finished site keeps the state elsewhere and its number here
     const [{ default: widget }, state] = await Promise.all([import(address), typeof given === "number" ? stateOf(given) : given]);
     const model = new Model({ state, answer: answers()[id] || {} }, (answer) => keepAnswer(id, answer));
+    document.addEventListener("d2l:answers", () => model.set("answer", answers()[id] || {})); // imported, or of another tab
     const fallback = [...place.childNodes];
     const box = document.createElement("div");
     place.append(box);

@@ -453,7 +453,7 @@ export default {
       state,
       s,
       uid,
-      variant: () => variants[(answer.variant || 0) % variants.length],
+      variant: () => variants[(answer.variant || 0) % variants.length] || variants[0],
       plain: (text) => rich(text, ctx.variant().text).textContent,
       check: () => check(),
       changed: () => changed(),
@@ -602,17 +602,25 @@ export default {
       againButton.textContent = variants.length > 1 ? s.try_another : s.again;
     }
 
-    // Python or another tab changed the answer
+    /** Show a kept answer. It may come from a file of another version: what does not fit is not shown. */
+    const restore = (kept) => {
+      answer = { ...kept };
+      try {
+        kind.write(answer.given);
+        update();
+      } catch {
+        answer = answer.done === true ? { done: true } : {};
+        kind.write();
+        update();
+      }
+    };
+    // Python, another tab or a progress code changed the answer
     const follow = () => {
       const theirs = model.get("answer") || {};
-      if (JSON.stringify(theirs) === JSON.stringify(answer)) return;
-      answer = { ...theirs };
-      kind.write(answer.given);
-      update();
+      if (JSON.stringify(theirs) !== JSON.stringify(answer)) restore(theirs);
     };
     model.on("change:answer", follow);
-    kind.write(answer.given);
-    update();
+    restore(answer);
     return () => {
       model.off("change:answer", follow);
       undress();
