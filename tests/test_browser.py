@@ -47,6 +47,11 @@ class Visit:
         self.page.wait_for_load_state("networkidle")
         return self
 
+    def resize(self, width: int) -> None:
+        """Change the window; what follows from its width is found in quiet moments."""
+        self.page.set_viewport_size({"width": width, "height": 800})
+        self.page.locator(f"html[data-measured='{width}']").wait_for()
+
     def wake_widgets(self) -> None:
         """Scroll through the page, as a reader does, until every widget is alive."""
         self.page.evaluate(
@@ -101,7 +106,7 @@ def test_page(visit, language, name):
     assert asleep == []
     visit.page.evaluate(AXE)
     for width in WIDTHS:
-        visit.page.set_viewport_size({"width": width, "height": 800})
+        visit.resize(width)
         for scheme in ("light", "dark"):
             visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             visit.page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
@@ -192,6 +197,43 @@ def test_a_formula_too_wide_for_its_line_scrolls_by_itself(small):
     small.page.locator("#order ~ p .katex:not(.wide)").wait_for()
 
 
+def test_a_reload_comes_back_to_the_same_line(visit):
+    visit.page.set_viewport_size({"width": 375, "height": 800})
+    visit.open("en/self-attention.html")
+    reading = """() => {
+        const lines = [...document.querySelectorAll("article :is(p, pre)")];
+        const line = lines.find((one) => one.getBoundingClientRect().top > 60);
+        return [line.textContent, Math.round(line.getBoundingClientRect().top)];
+    }"""
+    visit.page.locator("html[data-measured]").wait_for()
+    visit.page.evaluate("new Promise((done) => { addEventListener('scrollend', done); scrollTo(0, 15000) })")
+    visit.page.wait_for_timeout(500)  # what comes into view is laid out now
+    text, top = visit.page.evaluate(reading)
+    visit.page.reload()
+    visit.page.locator("html[data-measured]").wait_for()
+    again, there = visit.page.evaluate(reading)
+    assert again == text and abs(there - top) <= 1
+
+
+def test_a_link_into_the_page_leads_under_the_header(visit):
+    visit.open("en/self-attention.html#heads")
+    for when in ("at first", "after a reload"):
+        if when == "after a reload":
+            visit.page.reload()
+        visit.page.locator("html[data-measured]").wait_for()
+        top = visit.page.locator("#heads").evaluate("node => node.getBoundingClientRect().top")
+        assert 60 < top < 110, when
+
+
+def test_paper_shows_every_section(visit):
+    visit.open("en/self-attention.html")
+    visit.page.emulate_media(media="print")
+    assert visit.page.evaluate(
+        """[...document.querySelectorAll("article p")].every((text) =>
+            text.checkVisibility({contentVisibilityAuto: true}) || text.closest("details, .d2l-widget"))"""
+    )
+
+
 def test_language_menu_keeps_page_and_section(small):
     small.open("en/basics.html#order")
     small.page.locator(".languages summary").click()
@@ -233,8 +275,8 @@ def test_the_section_being_read_is_marked_in_the_contents(small):
 
 
 def test_wide_things_scroll_in_their_own_box_by_keyboard(small):
-    small.page.set_viewport_size({"width": 375, "height": 800})
     small.open("en/basics.html")
+    small.resize(375)  # and none of them has come into view yet
     assert small.overflow() == 0
     for box in ("#eq-1\\.2", ".table", "pre:has-text('wide wide')", ".cell_output pre:has-text('1 1')"):
         reached = small.page.locator(f"article {box}").first

@@ -18,11 +18,12 @@ HERE = Path(__file__).parent
 
 
 def _settle_config(app: Sphinx, config: Config) -> None:
-    """Set what follows from the language, and make every page depend on the code of this extension."""
+    """Set what follows from the language, and make every page depend on this extension and on the theme."""
     digest = hashlib.sha256()
     for path in (*sorted(HERE.glob("*.py")), HERE.parent / "katex.py", HERE.parent / "locale" / "ui.csv"):
         digest.update(path.read_bytes())
     config.d2lmini_code = digest.hexdigest()[:12]
+    config.d2lmini_assets = assets.version()
     config.nb_code_prompt_show = page.strings(page.short_language(config.language))["show_code"]
 
 
@@ -32,6 +33,8 @@ def _no_own_search(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("d2lmini_code", "", "env")
+    # a page names the version of its scripts; where no page changes, Sphinx would not copy them either
+    app.add_config_value("d2lmini_assets", "", "html")
     app.add_config_value(
         "d2lmini_languages", [], "html"
     )  # set by book.site: the languages built side by side

@@ -161,10 +161,10 @@ def code_styles() -> str:
 
 
 @cache
-def version(outdir: Path) -> str:
-    """Changes with any script or style of the theme, so that a browser never mixes two versions."""
+def version() -> str:
+    """Changes with any script or style of theme and widgets, so that a browser never mixes two versions."""
     digest = hashlib.sha256((page_styles() + code_styles()).encode())
-    for path in sorted(STATIC.glob("*.js")):
+    for path in (*sorted(STATIC.glob("*.js")), *sorted(WIDGETS.glob("*.js"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 

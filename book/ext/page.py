@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -56,12 +55,27 @@ def content_security_policy() -> str:
     )
 
 
+def _is_far(section: nodes.Element) -> bool:
+    """Say whether a section of the page begins below any screen, so that it may be laid out later."""
+    page = section.parent
+    if not isinstance(page, nodes.section) or not isinstance(page.parent, nodes.document):
+        return False
+    before = "".join(
+        text
+        for part in page.children[: page.index(section)]
+        for text in part.findall(nodes.Text)
+        if not isinstance(text.parent, nodes.raw)  # a drawing
+    )
+    # 3 000 letters, or half as many of the wider Chinese ones, fill more than a tall window
+    return sum(2 if letter > "\u2e7f" else 1 for letter in before) > 3000
+
+
 class Translator(HTML5Translator):
     """Sections carry no id of their own: the heading does, so that search results and links land on it."""
 
     def visit_section(self, node: nodes.Element) -> None:
         self.section_level += 1
-        self.body.append("<section>\n")
+        self.body.append('<section class="far">\n' if _is_far(node) else "<section>\n")
 
     def depart_section(self, node: nodes.Element) -> None:
         self.section_level -= 1
@@ -223,7 +237,7 @@ def fill(
         "has_formulas": 'class="katex"' in body,
         "has_search": bool(config.d2lmini_languages),
         "download": f"{name}.ipynb" if config.d2lmini_languages else "",
-        "version": assets.version(Path(app.builder.outdir)),
+        "version": assets.version(),
     }
 
 

@@ -68,18 +68,18 @@ function findSection() {
 }
 let waiting = false;
 addEventListener("scroll", () => {
-  if (waiting) return;
+  if (waiting || !("measured" in root.dataset)) return;
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
     findSection();
   });
 }, { passive: true });
-findSection();
 
 for (const link of document.querySelectorAll("a[data-language]"))
   link.addEventListener("click", () => {
     remember("d2lmini-language", link.dataset.language);
+    findSection();
     if (scrollY > 200 || location.hash) link.hash = section;
   });
 const languages = document.querySelector(".languages");
@@ -93,37 +93,89 @@ languages?.addEventListener("keydown", (event) => {
 });
 
 // Boxes that scroll sideways can be reached and named by keyboard, and only while they do scroll.
-const sizes = new ResizeObserver((boxes) => {
-  for (const { target } of boxes) {
-    if (target.scrollWidth > target.clientWidth + 1) {
-      target.tabIndex = 0;
-      target.setAttribute("role", "group");
-      target.setAttribute("aria-label", words[target.dataset.label] || words.code);
-    } else if (target.hasAttribute("tabindex")) {
-      target.removeAttribute("tabindex");
-      target.removeAttribute("role");
-      target.removeAttribute("aria-label");
-    }
+function nameBox(box) {
+  if (box.scrollWidth > box.clientWidth + 1) {
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", words[box.dataset.label] || words.code);
+  } else if (box.hasAttribute("tabindex")) {
+    box.removeAttribute("tabindex");
+    box.removeAttribute("role");
+    box.removeAttribute("aria-label");
   }
-});
-for (const box of document.querySelectorAll("article :is(.scroll, pre)")) {
-  if (box.closest(".cell_output") && box.tagName === "PRE") box.dataset.label = "output";
-  sizes.observe(box);
 }
-
 // So do formulas in the text that are wider than it.
-const fitFormulas = () => {
-  const formulas = [...document.querySelectorAll("article .katex")].filter((formula) => !formula.closest(".formula"));
+function fitFormulas(formulas) {
   for (const formula of formulas) formula.classList.remove("wide");
-  // all are measured before any is changed: the page is laid out once
+  // all are measured before any is changed: the section is laid out once
   const wide = formulas.filter((formula) => {
     const room = formula.closest("p, li, td, th, h1, h2, h3, h4, div").clientWidth;
     return [...formula.querySelectorAll(":scope > .katex-html > .base")].some((base) => base.offsetWidth > room);
   });
   for (const formula of wide) formula.classList.add("wide");
-};
-document.fonts.ready.then(fitFormulas);
-addEventListener("resize", fitFormulas);
+}
+// Measuring lays a section out that is still far away, so each waits for a quiet moment.
+const parts = new Map();
+for (const part of [page, ...document.querySelectorAll(".far")]) parts.set(part, { boxes: [], formulas: [] });
+const partOf = (node) => parts.get(node.closest(".far") || page); // page: what stands before them
+const sizes = new ResizeObserver((seen) => seen.forEach(({ target }) => nameBox(target)));
+for (const box of document.querySelectorAll("article :is(.scroll, pre)")) {
+  if (box.closest(".cell_output") && box.tagName === "PRE") box.dataset.label = "output";
+  partOf(box).boxes.push(box);
+  sizes.observe(box);
+}
+for (const formula of document.querySelectorAll("article .katex"))
+  if (!formula.closest(".formula")) partOf(formula).formulas.push(formula);
+const quietly = (call) => (window.requestIdleCallback ? requestIdleCallback(call, { timeout: 1000 }) : setTimeout(call, 50));
+let width;
+function measure() {
+  if (width === innerWidth) return; // a phone's bar came or went
+  const now = (width = innerWidth);
+  const waiting = [...parts];
+  // "auto" would remember the height at another width
+  for (const part of parts.keys()) part.style.containIntrinsicHeight &&= part.style.containIntrinsicHeight.replace("auto ", "");
+  delete root.dataset.measured;
+  const next = () => {
+    if (now !== width) return; // the window changed meanwhile: another round has begun
+    if (!waiting.length) {
+      root.dataset.measured = now;
+      return findSection();
+    }
+    const [part, { boxes, formulas }] = waiting.shift();
+    boxes.forEach(nameBox);
+    fitFormulas(formulas);
+    if (part !== page) {
+      // the scroll bar, and a link into the page, count on it
+      part.style.contentVisibility = "visible";
+      part.style.containIntrinsicHeight = `auto ${part.getBoundingClientRect().height}px`;
+      part.style.contentVisibility = "";
+    }
+    quietly(next);
+  };
+  quietly(next);
+}
+document.fonts.ready.then(measure);
+addEventListener("resize", measure);
+// Until then the page is shorter or longer than it will be: after a reload, or on the way back, pixels from its top would
+// lead elsewhere. So the line that was being read is looked up.
+if (CSS.supports("overflow-anchor", "auto")) {
+  history.scrollRestoration = "manual";
+  const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].filter((line) => !line.closest(".d2l-widget"));
+  const topOf = (node) => node.getBoundingClientRect().top;
+  const { line, top } = history.state || {};
+  const goBack = (frames) => {
+    if (lines[line]) scrollBy(0, topOf(lines[line]) - top);
+    else document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    if (frames) requestAnimationFrame(() => goBack(frames - 1)); // what comes into view is laid out in the frames that follow
+  };
+  if (lines[line] || location.hash) goBack(4);
+  addEventListener("scrollend", () => {
+    if (!("measured" in root.dataset)) return;
+    const part = [...parts.keys()].findLast((one) => topOf(one) <= 0);
+    const read = lines.findIndex((one) => (part === page || part.contains(one)) && topOf(one) > 0);
+    if (read >= 0) history.replaceState({ ...history.state, line: read, top: topOf(lines[read]) }, "");
+  });
+}
 
 // Copy buttons
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-']")) {
@@ -200,19 +252,17 @@ document.addEventListener("keydown", (event) => {
 
 // Widgets wake shortly before they come into view.
 const places = document.querySelectorAll(".d2l-widget[data-widget]");
-if (places.length) {
-  const { wake } = await import(versioned("widgets.js"));
-  let states; // of all widgets of the page, fetched with the first
-  const stateOf = async (number) => (await (states ??= fetch(page.dataset.states).then((answer) => answer.json())))[number];
-  const near = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) {
-      if (!isIntersecting) continue;
-      near.unobserve(target);
-      wake(target, { address: versioned(`widgets/${target.dataset.widget}.js`), stateOf, answers, keepAnswer, failed: words.widget_failed });
-    }
-  }, { rootMargin: "600px" });
-  for (const place of places) near.observe(place);
-}
+let states; // of all widgets of the page, fetched with the first
+const stateOf = async (number) => (await (states ??= fetch(page.dataset.states).then((answer) => answer.json())))[number];
+const near = new IntersectionObserver((seen) => {
+  for (const { isIntersecting, target } of seen) {
+    if (!isIntersecting) continue;
+    near.unobserve(target);
+    const address = versioned(`widgets/${target.dataset.widget}.js`);
+    import(versioned("widgets.js")).then(({ wake }) => wake(target, { address, stateOf, answers, keepAnswer, failed: words.widget_failed }));
+  }
+}, { rootMargin: "600px" });
+for (const place of places) near.observe(place);
 
 // The next page is fetched when the pointer rests on its link.
 for (const link of document.querySelectorAll(".turn a, .chapters a"))
