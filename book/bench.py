@@ -277,6 +277,14 @@ def bench_wheel(devices: list[torch.device], record: bool) -> None:
     )
 
 
+def bench_site(devices: list[torch.device], record: bool) -> None:
+    from book import bench_site
+
+    subprocess.run([sys.executable, "-m", "book.site"], cwd=ROOT, check=True)  # nothing if it is built
+    for table in bench_site.tables(ROOT / "_build" / "site"):
+        show(*table)
+
+
 # ---- the translator ----------------------------------------------------------------------
 
 NUM_STEPS = 10
@@ -381,6 +389,7 @@ SECTIONS = {
     "attention": bench_attention,
     "import": bench_import,
     "wheel": bench_wheel,
+    "site": bench_site,
     "translator": bench_translator,
 }
 
