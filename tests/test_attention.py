@@ -133,7 +133,8 @@ def test_lengths_may_be_of_any_integer_type():
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_attention_agrees_with_the_fused_kernel(dtype):
-    Q, K, V = randn(2, 3, 5, 4, dtype=dtype), randn(2, 3, 6, 4, dtype=dtype), randn(2, 3, 6, 4, dtype=dtype)
+    # values of another width: the scale is that of the queries
+    Q, K, V = randn(2, 3, 5, 4, dtype=dtype), randn(2, 3, 6, 4, dtype=dtype), randn(2, 3, 6, 7, dtype=dtype)
     mask = randn(2, 1, 5, 6) > 0
     for allowed in (None, mask):
         output, weights = attention(Q, K, V, allowed)

@@ -71,7 +71,7 @@ def test_sentences_are_strings():
 
 def test_vocabulary():
     vocab = d2l.Vocab(
-        [["b", "a", "a"], ["c", "a", "b", "<pad>"]], min_freq=2, reserved_tokens=["<pad>", "<bos>"]
+        [["b", "a", "a"], ["c", "a", "b", "<pad>", "<pad>"]], min_freq=2, reserved_tokens=["<pad>", "<bos>"]
     )
     assert vocab.idx_to_token == ["<unk>", "<pad>", "<bos>", "a", "b"]
     assert vocab[["a", ["c", "b"]]] == [3, [0, 4]] and vocab.unk == 0 and len(vocab) == 5
@@ -149,7 +149,7 @@ def test_choices_are_named():
 # -- files as they are -------------------------------------------------------------------------------------
 
 REAL = (
-    "Hi.\t嗨。\tCC-BY 2.0 (France) Attribution: tatoeba.org #538123 (CM) & #891077 (M)\r\n".encode()
+    "\ufeffHi.\t嗨。\tCC-BY 2.0 (France) Attribution: tatoeba.org #538123 (CM) & #891077 (M)\r\n".encode()
     + b"I make \x80100 a day.\tbroken\r\n"
     + "Run!\t跑！\r\nRun!\t快跑！\nno tab here\n\nI try.\t让我来。".encode()
 )

@@ -57,6 +57,12 @@ def test_words_are_translated_and_escaped(monkeypatch):
     assert "a &lt; b &amp; c" in d2l.figure(name).svg
 
 
+def test_an_unknown_language_is_refused():
+    with pytest.raises(ValueError, match="language: got 'fr'; choose one of 'en', 'vi', 'zh'"):
+        d2l.use_language("fr")
+    assert d2l.text("keys") == "keys"
+
+
 def test_an_unknown_name_is_refused_with_the_nearest():
     wrong = figure_names()[0][:-1]
     with pytest.raises(ValueError, match=re.escape(repr(figure_names()[0]))):

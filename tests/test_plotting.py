@@ -97,6 +97,9 @@ def test_line_ends_are_named_where_there_is_room_and_a_legend_is_drawn_where_not
     _, axes = plt.subplots(figsize=(3, 2))
     axes.plot([0, 1], np.ones((2, 5)))
     assert not plotting._name_line_ends(axes, list("abcde"))
+    d2l.use_language("vi")
+    d2l.plot([0, 1], [[0, 1]] * 5, legend=["queries", *"bcde"], figsize=(3, 2))
+    assert d2l.text("queries") in words(shown[-1][0]) and "queries" not in words(shown[-1][0])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -72,6 +72,14 @@ def test_the_question_is_the_hidden_state_before():
     close(state[1], hidden)
 
 
+def test_the_context_is_the_last_layers_last_state_at_every_step():
+    decoder, X = make(d2l.Seq2SeqDecoder), tokens(2, 3)
+    outputs, hidden = make(d2l.Seq2SeqEncoder)(tokens(2, 6))
+    output, _ = decoder(X, decoder.init_state((outputs, hidden)))
+    steps = torch.cat((decoder.embedding(X), outputs[-1][:, None].expand(-1, 3, -1)), dim=-1)
+    close(output, decoder.dense(decoder.rnn(steps.transpose(0, 1), hidden)[0]).transpose(0, 1))
+
+
 def test_weights_of_every_step_can_be_read():
     decoder = make(d2l.Seq2SeqAttentionDecoder)
     decoder(tokens(2, 5), start(decoder, tokens(2, 6), torch.tensor([6, 3])))

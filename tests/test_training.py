@@ -13,9 +13,9 @@ from d2lmini import training
 torch.set_num_threads(1)
 
 
-def small_data(num_examples=32, min_freq=2):
+def small_data(num_examples=32, min_freq=2, num_steps=8):
     torch.manual_seed(1)
-    return d2l.load_data_nmt(16, 8, num_examples, target="vi", min_freq=min_freq)
+    return d2l.load_data_nmt(16, num_steps, num_examples, target="vi", min_freq=min_freq)
 
 
 def transformer(source_vocab, target_vocab):
@@ -109,9 +109,10 @@ def plain_loop(net, data_iter, lr, num_epochs, tgt_vocab):
     return losses
 
 
+@pytest.mark.parametrize("num_steps", [8, 80])  # with much padding a gradient is small and not clipped
 @MODELS
-def test_the_fast_loop_takes_the_steps_of_the_plain_one(model):
-    batches, source_vocab, target_vocab = small_data()
+def test_the_fast_loop_takes_the_steps_of_the_plain_one(model, num_steps):
+    batches, source_vocab, target_vocab = small_data(num_steps=num_steps)
     results = []
     for train in (plain_loop, lambda *args: d2l.train_seq2seq(*args, "cpu").losses):
         net = model(source_vocab, target_vocab).double()
@@ -179,6 +180,8 @@ def test_greedy_search_says_the_likeliest_token_at_each_step(model):
     net.train()
     said, weights = d2l.predict_seq2seq(net, "Look!", source_vocab, target_vocab, 8, "cpu")
     assert net.training, "the mode comes back"
+    d2l.predict_seq2seq(net.eval(), "Look!", source_vocab, target_vocab, 8, "cpu")
+    assert not net.training
     assert weights == []
     tokens = target_vocab[said.split()]
     for n in range(len(tokens)):
@@ -203,18 +206,19 @@ def test_beam_search_with_one_beam_is_greedy_and_with_many_is_better(model):
         assert len({said for said, _ in several}) == len(several) <= 5
 
 
+@pytest.mark.parametrize("num_steps", [8, 2])  # room enough, and too little to end
 @MODELS
-def test_a_score_of_beam_search_is_the_log_probability_of_its_translation(model):
+def test_a_score_of_beam_search_is_the_log_probability_of_its_translation(model, num_steps):
     net, source_vocab, target_vocab = trained(model)
     checked = 0
     for alpha in (0.0, 0.75):
         for said, score in d2l.beam_search(
-            net, "Look!", source_vocab, target_vocab, 8, "cpu", beam_size=3, alpha=alpha
+            net, "Look!", source_vocab, target_vocab, num_steps, "cpu", beam_size=3, alpha=alpha
         ):
             tokens = target_vocab[said.split()]
-            if len(tokens) < 8:  # it ended by itself
+            if len(tokens) < num_steps:  # it ended by itself
                 tokens.append(target_vocab["<eos>"])
-            probability = log_probability(net, "Look!", tokens, source_vocab, target_vocab, 8)
+            probability = log_probability(net, "Look!", tokens, source_vocab, target_vocab, num_steps)
             assert score == pytest.approx(probability / len(tokens) ** alpha, abs=1e-4)
             checked += 1
     assert checked >= 4

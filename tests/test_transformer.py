@@ -275,6 +275,9 @@ def test_names_of_the_weights():
         for name in make(d2l.TransformerEncoder, 20, num_layers=1).blks.state_dict(prefix="a.")
     }
     assert {"attention.W_q.weight", "addnorm1.ln.weight", "ffn.dense1.bias", "ffn.dense2.weight"} <= names
+    for use_bias in (False, True):
+        blocks = make(d2l.TransformerEncoder, 20, num_layers=2, use_bias=use_bias).blks.state_dict()
+        assert ("block1.attention.W_q.bias" in blocks) is use_bias
     assert "pos_encoding.P" not in make(d2l.TransformerEncoder, 20, num_layers=1).state_dict()
 
 
