@@ -128,7 +128,8 @@ def answers(state: dict[str, Any]) -> tuple[Any, list[tuple[Any, Any]]]:  # noqa
         right = [index for index, option in enumerate(options) if option.get("correct")]
         false = [index for index in range(len(options)) if index not in right]
         if kind == "multiple":
-            return right, [([*right, index], options[index]["why"]) for index in false]
+            missing = [(right[:-1], state["strings"]["one_missing"])] if right[1:] else []
+            return right, missing + [([*right, index], options[index]["why"]) for index in false]
         return right[0], [(index, options[index]["why"]) for index in false]
     if kind == "number":
         variant = state["variants"][0]
@@ -140,7 +141,9 @@ def answers(state: dict[str, Any]) -> tuple[Any, list[tuple[Any, Any]]]:  # noqa
         return state["cells"], [(zeros, state["wrong"][0]["why"])]
     if kind == "order":
         count = len(state["items"])
-        return list(range(count)), [([count - 1, *range(count - 1)], state["items"][-1]["why"])]
+        why = state["items"][-1]["why"]  # it comes too early: first of all, and second to last
+        early = [[*range(place), count - 1, *range(place, count - 1)] for place in (0, count - 2)]
+        return list(range(count)), [(one, why) for one in early]
     if kind == "bug":
         lines = [(index, line) for index, line in enumerate(state["lines"]) if line.get("why")]
         right = next(index for index, line in lines if line.get("correct"))

@@ -165,6 +165,20 @@ def test_a_changed_answer_takes_the_verdict_away(sheet: Sheet) -> None:
     assert sheet.verdict == "" and sheet.answer["checked"] is False
 
 
+def test_what_is_done_stays_done(sheet: Sheet) -> None:
+    sheet.open("self-attention/why-scale").give(0)
+    sheet.press("Check")
+    sheet.press(sheet.state["strings"]["again"])
+    sheet.give(1)
+    sheet.press("Check")
+    assert "Not yet." in sheet.verdict and sheet.answer["done"] is True
+
+
+def test_an_open_answer_is_kept_while_it_is_written(sheet: Sheet) -> None:
+    sheet.open(KINDS["open"]).give("Because")
+    assert sheet.answer["given"] == "Because"
+
+
 def test_every_kind_is_used() -> None:
     assert set(KINDS) == set(compiler.KINDS)
 
@@ -213,6 +227,24 @@ def test_moving_an_item_keeps_the_focus_and_is_announced(sheet: Sheet) -> None:
     sheet.page.keyboard.press("Enter")
     assert sheet.focused == label
     assert sheet.page.locator("[aria-live] >> text=2 / 8").count() == 1
+
+
+def test_the_ends_of_an_order_are_ends(sheet: Sheet) -> None:
+    sheet.open("self-attention/head-shapes")
+    before = sheet.order()
+    for button in (0, 2 * len(before) - 1):
+        sheet.to(".d2l-order button", button)
+        assert sheet.here.locator(":focus").get_attribute("aria-disabled") == "true"
+        sheet.page.keyboard.press("Enter")
+        assert sheet.order() == before
+
+
+def test_what_can_be_pressed_says_where_it_is(sheet: Sheet) -> None:
+    sheet.open(KINDS["bug"]).to(".d2l-code [aria-pressed]")
+    assert sheet.focused == "Line 2: Q, K = elu(Q) + 1, elu(K) + 1             # positive features"
+    sheet.open("self-attention/leaking-weight").to(".d2l-cell")
+    name = f"{plain(sheet.state['rows'][0])}, {plain(sheet.state['columns'][0])}: "
+    assert sheet.focused == name + sheet.state["values"][0][0]
 
 
 def test_arrow_keys_walk_through_a_matrix(sheet: Sheet) -> None:

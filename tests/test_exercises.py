@@ -6,10 +6,12 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import d2lmini as d2l
 from book import exercises as compiler
 from d2lmini import exercises, widgets
 from d2lmini.exercises_code import TASKS
+from d2lmini.figures import figure_names
 
 LANGUAGES = ("en", "vi", "zh")
 NAMES = exercises.exercise_names()
@@ -174,6 +177,73 @@ def test_mistakes_in_numbers(here: Path, old: str, new: str, message: str) -> No
     assert any(message in told for told in mistakes), mistakes
 
 
+WORDS = {"en": "Look.", "vi": "Hãy nhìn.", "zh": "看看。"}
+AREA = {"box": [0, 0, 9, 9], "text": WORDS, "why": WORDS, "correct": True}
+
+
+def undecided(data: dict[str, Any], *parts: str) -> None:
+    for part in parts:
+        for entry in data[part]:
+            entry.pop("correct", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [
+        ("choice", lambda data: data["hints"].append(WORDS), "two hints"),
+        ("multiple", lambda data: [one.update(correct=True) for one in data["options"]], "nothing to decide"),
+        ("matrix", lambda data: data["wrong"][0].update(cells=data["cells"]), "equals the answer"),
+        ("matrix", lambda data: data["cells"][0].pop(), "numbers are needed"),
+        ("spot", lambda data: data["spots"][0].update(row=9), "outside the matrix"),
+        ("spot", lambda data: undecided(data, "spots"), "no spot is correct"),
+        ("spot", lambda data: data["values"][0].pop(), "numbers are needed"),
+        ("picture", lambda data: undecided(data, "areas"), "one area must be correct: true; 0 are"),
+        ("picture", lambda data: data["areas"].append(AREA), "one area must be correct: true; 2 are"),
+        ("picture", lambda data: data["areas"][0]["box"].pop(), "left, top, width, height"),
+        ("picture", lambda data: data.update(picture="nowhere"), "no figure 'nowhere'"),
+        ("bug", lambda data: undecided(data, "lines"), "the buggy one); 0 are"),
+        ("bug", lambda data: [line.update(correct=True) for line in data["lines"]], "'why' is missing"),
+        ("bug", lambda data: [line.pop("why", None) for line in data["lines"]], "at least three lines"),
+        ("code", lambda data: data.update(starter="def f(:"), "starter is not Python"),
+        ("code", lambda data: data.update(solution_code="return ("), "solution_code is not Python"),
+        ("code", lambda data: data["bugs"].popitem() and data["bugs"].popitem(), "at least four known-wrong"),
+        ("order", lambda data: data.update(items=data["items"][:2]), "a list of at least 3"),
+    ],
+)
+def test_mistakes_in_every_kind(
+    here: Path, kind: str, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    """An exercise of the course with one thing wrong."""
+    every = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in compiler.SOURCES.glob("*/*.yaml"))
+    data = next(one for one in every if one["kind"] == ("spot" if kind == "picture" else kind))
+    if kind == "code":
+        data["bugs"] = dict(list(data["bugs"].items())[:5])
+    if kind == "picture":
+        data = {key: data[key] for key in ("kind", "question", "hints", "solution")}
+        data |= {"picture": figure_names()[0], "areas": deepcopy([AREA, {**AREA, "correct": False}])}
+    text = yaml.safe_dump(data, allow_unicode=True)
+    assert compiled(here, text)[1] == []
+    change(data)
+    _, mistakes = compiled(here, yaml.safe_dump(data, allow_unicode=True))
+    assert any(message in told for told in mistakes), mistakes
+
+
+def test_a_compiled_file_that_is_behind_or_left_over_is_told(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compiler, "SOURCES", here)
+    monkeypatch.setattr(compiler, "COMPILED", here / "compiled")
+    monkeypatch.setattr(compiler, "ROOT", here)
+    compiled(here, CHOICE)
+    assert compiler.main(["--check"]) == 1
+    assert "a-question.json: not current" in capsys.readouterr().err
+    assert compiler.main([]) == compiler.main(["--check"]) == 0
+    (here / "chapter" / "a-question.yaml").unlink()
+    assert compiler.main(["--check"]) == 1
+    assert "its YAML file is gone" in capsys.readouterr().err
+    assert compiler.main([]) == 0 and not list((here / "compiled").glob("*/*"))
+
+
 def test_the_worked_pair_of_the_chapter() -> None:
     first = exercises.exercise_content("self-attention/thinking-machines", "en")["variants"][0]
     assert first["text"]["a"] == "112" and first["text"]["p"] == "14"
@@ -261,6 +331,12 @@ def test_answers_outlive_the_kernel(here: Path) -> None:
     assert d2l.exercise("self-attention/why-scale").answer == {"given": 0, "done": True}
     assert [file.name for file in here.iterdir()] == ["d2lmini-progress.json"]
     assert json.loads((here / "d2lmini-progress.json").read_text(encoding="utf-8"))["d2lmini"] == 1
+
+
+def test_one_answer_leaves_the_others() -> None:
+    for name in NAMES[:2]:
+        d2l.exercise(name).answer = {"given": name}
+    assert exercises.answers() == {name: {"given": name} for name in NAMES[:2]}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"answers": 3}', '{"answers": {"a": 1}}', "\x00"])
@@ -512,7 +588,19 @@ def test_a_loop_that_never_ends(capsys: pytest.CaptureFixture[str]) -> None:
             with suppress(Exception):
                 sum(range(10))
 
+    before = threading.active_count()
     assert "did not finish" in told(capsys, SPLIT, endless, seconds=0.3)
+    assert threading.active_count() == before, "it still runs"
+
+
+def test_a_checked_function_is_done_in_the_exercise_above(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = d2l.exercise(SPLIT)
+    told(capsys, SPLIT, split_in_another_style)
+    assert shown.answer == {"done": True}
+
+
+def test_nearly_right_is_not_right(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 0.01)
 
 
 def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> None:
