@@ -101,7 +101,7 @@ function render({ model, el }) {
     drawHeat();
     const here = encoding(view.position, view.dims);
     const there = encoding(view.position + view.shift, view.dims);
-    const values = { i: view.position, to: view.position + view.shift, delta: signed(view.shift, 0), j: view.pair, angle: signed(degrees(view.pair), 1),
+    const values = { i: view.position, to: signed(view.position + view.shift, 0), delta: signed(view.shift, 0), j: view.pair, angle: signed(degrees(view.pair), 1),
       sin: signed(here[2 * view.pair], 3), cos: signed(here[2 * view.pair + 1], 3), dot: inner(here, there).toFixed(3) };
     const text = fill(view.position + view.shift < 0 ? words.outside : words.said, values);
     if (said.textContent !== text) said.textContent = text;
