@@ -149,6 +149,76 @@ def test_clocks_show_the_encoding_of_the_package(show, d):
     torch.testing.assert_close(P, table, rtol=0, atol=1e-5)
 
 
+def asked(name, **view):
+    return f"?{name}={quote(json.dumps(view))}"
+
+
+def test_a_shared_link_shows_the_view_that_was_shared(show):
+    page = show(
+        "attention-explorer", query=asked("attention", head=1, scale=False, mask="causal", temperature=2)
+    )
+    assert page.get_by_label("Head").input_value() == "1"
+    assert page.get_by_label("Mask").input_value() == "causal"
+    assert page.get_by_label("Temperature").input_value() == "1"  # its logarithm
+    assert not page.get_by_label("divide by √d").is_checked()
+    page = show("path-explorer", query=asked("path", n=1024, d=8, k=5, counting="order"))
+    shown = [page.locator("output").nth(i).inner_text() for i in range(5)]
+    assert shown == ["1", "5", "5", "1 024", "8"]
+    assert page.get_by_role("combobox").input_value() == "order"
+
+
+def test_a_link_beyond_the_sliders_shows_their_ends(show):
+    page = show("attention-explorer", query=asked("attention", temperature=-1, token=1e9))
+    assert page.locator("label", has_text="Temperature").inner_text() == "Temperature 0.25"
+    assert page.locator("[role=radio]").last.get_attribute("aria-checked") == "true"
+    page = show("path-explorer", query=asked("path", **{"from": -3, "to": 99, "n": 1e300, "d": 0, "k": 4}))
+    shown = [page.locator("output").nth(i).inner_text() for i in range(5)]
+    assert shown == ["1", "7", "3", "65 536", "8"]
+    page = show("clock-explorer", query=asked("clock", position=1e9, shift=-99, dims=-4, pair=50))
+    assert page.locator("output").all_inner_texts() == ["60", "−12"]
+    assert page.locator(".clocks button").count() == 8
+    assert page.locator(".clocks [aria-pressed=true]").count() == 1
+
+
+def test_every_control_of_the_attention_explorer_acts(show):
+    page = show("attention-explorer")
+    said = page.locator(".said")
+    seen = [said.inner_text()]
+    page.get_by_label("divide by √d").uncheck()
+    seen.append(said.inner_text())
+    page.get_by_label("Head").select_option("1")
+    seen.append(said.inner_text())
+    page.get_by_label("Mask").select_option("padding")
+    seen.append(said.inner_text())
+    page.get_by_label("Temperature").press("End")
+    seen.append(said.inner_text())
+    page.get_by_label("Sentence").select_option("1")
+    seen.append(said.inner_text())
+    assert len(set(seen)) == 6
+
+
+def test_the_table_of_costs_names_the_cheapest(show):
+    page = show("path-explorer")
+    page.get_by_label("Tokens n").press("ArrowRight")
+    page.get_by_label("Kernel k").press("End")
+    costs = complexity.multiply_adds(64, 64, 7, "projections")
+    rows = page.locator("tbody tr")
+    for row, kind in zip(rows.all(), complexity.ARCHITECTURES, strict=True):
+        cells = row.locator("td").all_inner_texts()
+        count, _, cheapest = cells[0].partition("\n")
+        assert int(count.replace("\u202f", "")) == costs[kind]
+        assert bool(cheapest) == (costs[kind] == min(costs.values()))
+    assert page.get_by_text("With n = 64, d = 64, k = 7, the least arithmetic: Recurrent.").count() == 1
+
+
+def test_the_clock_says_the_inner_product_of_the_two_positions(show):
+    page = show("clock-explorer")
+    P = d2l.PositionalEncoding(16, 0.0).P[0].double()
+    assert f"positions 7 and 10 is {P[7] @ P[10]:.3f}" in page.locator(".said").inner_text()
+    page.get_by_label("Offset δ").press("Home")
+    assert page.locator(".said").inner_text() == "Position −5 would be negative: the first position is 0."
+
+
 def test_the_address_follows_the_view(show):
     page = show("attention-explorer")
     page.locator("[role=radio][aria-checked=true]").focus()
@@ -166,6 +236,12 @@ def test_dragging_a_hand_moves_the_position(show):
     page.mouse.move(x + 25, y)  # a quarter turn clockwise, π/2 at 0.316 a step: five positions
     page.mouse.up()
     assert page.get_by_label("Position i").input_value() == "12"
+    page.mouse.move(x, y - 25)
+    page.mouse.down()
+    for dx, dy in [(-25, 0), (0, 25), (25, 0), (0, -25)] * 2:  # back by 40 positions: it stops at the first
+        page.mouse.move(x + dx, y + dy)
+    page.mouse.up()
+    assert page.locator("output").first.inner_text() == "0"
 
 
 @pytest.mark.parametrize("kind", KINDS)
