@@ -30,7 +30,8 @@ SOURCES = {
         "index": "# Welcome\n\nRead [the basics](basics.ipynb) or [the scores](basics.ipynb#scores).",
         "progress": "## Progress\n\nOf *each chapter*.",
         "basics": "# The basics\n\nFirst words, with $a^2$.\n\n## Not a cell of its own\n\nText.",
-        "scores": "## Scores\n\nBy (1.1) a score is small; (9.9) is only a number. See [below](#order).",
+        "scores": "## Scores\n\nBy (1.1) a score is small, `(1.1)` is code; (9.9) is only a number."
+        " See [below](#order).",
         "order": "## Order does not matter\n\nRotary position embedding. `RotaryEmbedding` in code."
         "\n\nWide: $\\mathrm{an\\ unbreakable\\ word\\ of\\ a\\ formula\\ in\\ the\\ text}$.",
     },

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import d2lmini as d2l
-from book.ext.ui import LANGUAGES
+from book.ext.ui import LANGUAGES, strings
 from book.site import page_names, table_of_contents
 from d2lmini import exercises
 
@@ -266,6 +266,43 @@ def test_theme_goes_round_and_is_remembered(small):
     assert root.get_attribute("data-theme") == "dark"
 
 
+def test_the_theme_follows_the_system_until_one_is_chosen(small):
+    small.page.emulate_media(color_scheme="light")
+    small.open("en/index.html")
+    root = small.page.locator("html")
+    small.page.emulate_media(color_scheme="dark")
+    expect(root).to_have_attribute("data-theme", "dark")
+    small.page.locator(".to-theme").click()
+    expect(root).to_have_attribute("data-theme", "light")
+    small.page.emulate_media(color_scheme="light")
+    small.page.emulate_media(color_scheme="dark")
+    expect(root).to_have_attribute("data-theme", "light")
+
+
+def test_the_language_menu_closes_by_escape_and_by_a_press_beside_it(small):
+    small.open("en/index.html")
+    menu, summary = small.page.locator(".languages"), small.page.locator(".languages summary")
+    for close in (lambda: small.page.keyboard.press("Escape"), lambda: small.page.locator("h1").click()):
+        summary.click()
+        small.page.locator(".languages a").first.focus()
+        close()
+        expect(menu).not_to_have_attribute("open", "")
+    summary.click()
+    small.page.locator(".languages a").first.focus()
+    small.page.keyboard.press("Escape")
+    expect(summary).to_be_focused()
+
+
+def test_a_slash_in_a_field_is_a_slash(small):
+    small.open("en/index.html")
+    small.page.locator(".to-progress").click()
+    small.page.locator("#site-progress[open]").wait_for()
+    field = small.page.get_by_label("Progress code")
+    field.press("/")
+    expect(field).to_have_value("/")
+    assert not small.page.locator("#site-search").is_visible()
+
+
 def test_the_section_being_read_is_marked_in_the_contents(small):
     small.open("en/basics.html")
     small.page.locator("#order").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
@@ -278,11 +315,16 @@ def test_wide_things_scroll_in_their_own_box_by_keyboard(small):
     small.open("en/basics.html")
     small.resize(375)  # and none of them has come into view yet
     assert small.overflow() == 0
-    for box in ("#eq-1\\.2", ".table", "pre:has-text('wide wide')", ".cell_output pre:has-text('1 1')"):
+    for box, label in (
+        ("#eq-1\\.2", "formula"),
+        (".table", "table"),
+        ("pre:has-text('wide wide')", "code"),
+        (".cell_output pre:has-text('1 1')", "output"),
+    ):
         reached = small.page.locator(f"article {box}").first
         assert reached.evaluate("e => e.scrollWidth > e.clientWidth")
         assert reached.get_attribute("tabindex") == "0"
-        assert reached.get_attribute("aria-label")
+        assert reached.get_attribute("aria-label") == strings("en")[label]
 
 
 def test_chapters_open_and_close_by_keyboard_on_a_phone(small):
@@ -370,6 +412,18 @@ def test_search_finds_the_section(small, language, query, anchor):
     assert small.complaints == []
 
 
+def test_arrow_up_leads_from_the_first_result_to_the_last(small):
+    small.open("en/index.html")
+    small.page.keyboard.press("/")
+    small.page.locator("#site-search input").fill("code")
+    results = small.page.locator("#site-search-results a")
+    results.nth(1).wait_for()
+    small.page.keyboard.press("ArrowUp")
+    expect(results.last).to_have_attribute("aria-selected", "true")
+    small.page.keyboard.press("ArrowUp")
+    expect(results.nth(results.count() - 2)).to_have_attribute("aria-selected", "true")
+
+
 def test_search_says_when_there_is_nothing_and_closes(small):
     small.open("en/index.html")
     small.page.keyboard.press("/")
@@ -447,6 +501,51 @@ def test_a_code_carries_the_answers_to_jupyter_and_back(small, tmp_path, monkeyp
     assert field.input_value() == ""
     assert small.page.locator("[data-chapter=basics] i.done").count() == 1
     assert "Correct." in exercise.get_by_role("status").inner_text()
+
+
+def test_an_answer_that_is_wrong_is_not_solved(small):
+    small.open("en/basics.html")
+    small.page.evaluate(KEEP_ANSWER.replace("true", "false"))
+    assert small.page.locator("[data-chapter=basics] i.done").count() == 0
+    assert small.page.evaluate("localStorage.d2lmini").count("false") == 1
+
+
+def test_another_tab_shows_the_answer_too(small):
+    small.open("en/basics.html")
+    small.wake_widgets()
+    other = small.context.new_page()
+    other.goto(small.page.url)
+    other.evaluate(KEEP_ANSWER.replace("choice: 1", "checked: true, right: true, given: 0"))
+    small.page.locator("[data-chapter=basics] i.done").wait_for(state="attached")
+    expect(small.page.locator(".d2l-exercise .d2l-verdict")).to_contain_text("Correct.")
+
+
+def test_a_code_takes_nothing_away(small):
+    name = "self-attention/why-scale"
+    small.open("en/basics.html")
+    small.page.evaluate(KEEP_ANSWER)
+    small.page.locator(".to-progress").click()
+    field = small.page.get_by_label("Progress code")
+    for given, kept in (
+        ({name: {"given": 2}}, {name: {"done": True, "choice": 1}}),
+        ({"a/b": {"done": True}}, {name: {"done": True, "choice": 1}, "a/b": {"done": True}}),
+    ):
+        field.fill(exercises._pack(given))
+        field.press("Enter")
+        expect(field).to_have_value("")
+        assert small.page.evaluate("JSON.parse(localStorage.d2lmini).answers") == kept
+
+
+def test_a_widget_that_fails_leaves_its_text(small):
+    broken = "export default { render() { throw new Error('broken'); } };"
+    small.page.route(
+        "**/widgets/exercise.js*", lambda route: route.fulfill(content_type="text/javascript", body=broken)
+    )
+    small.open("en/basics.html")
+    place = small.page.locator(".d2l-widget[data-widget]")
+    place.scroll_into_view_if_needed()
+    place.get_by_role("alert").wait_for()
+    assert "of two?" in place.inner_text()
 
 
 KEEP_ANSWER = """async () => (await import(document.querySelector('script[type=module]').src))

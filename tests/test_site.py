@@ -1,5 +1,6 @@
 """The built site: anchors, formulas, figures, languages, and builds that must fail."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -18,7 +19,7 @@ from making import ROOT, cell, make_book, served
 
 from book import serve
 from book import site as site_builder
-from book.ext import anchors, assets, finish, maths, svg
+from book.ext import anchors, assets, finish, maths, notebook, svg
 from book.ext.ui import LANGUAGES, strings
 from d2lmini.exercises import exercise_content
 
@@ -141,6 +142,9 @@ def test_what_a_widget_knows_waits_in_a_file_of_its_own(small_site, language):
     address = re.search(r'data-states="([^"?]+)\?\w+"', page)[1]
     states = json.loads((small_site / language / address).read_text(encoding="utf-8"))
     assert states == [exercise_content("self-attention/why-scale", language)]
+    # the address changes with what is there: no browser shows an old exercise
+    digest = hashlib.sha256((small_site / language / address).read_bytes()).hexdigest()[:8]
+    assert f"{address}?{digest}" in page
 
 
 def test_a_letter_of_the_page_font_is_in_the_file_whose_range_names_it():
@@ -193,6 +197,20 @@ def test_a_figure_keeps_its_title_and_its_own_rules():
     )
     assert 'aria-label="Three"' in drawing
     assert "<style>#f-figure{.a{fill:red}}</style>" in drawing
+
+
+def test_a_picture_has_a_name():
+    for metadata, name in (({}, "Plot"), ({"alt": "Loss"}, "Loss")):
+        output = {"data": {"image/png": "AAAA"}, "metadata": metadata}
+        notebook._prepare_output(output, "p-", "here", "Plot")
+        assert f'alt="{name}"' in output["data"]["text/html"]
+
+
+def test_a_page_tells_what_it_is_about_and_names_its_links_to_sections(small_site):
+    for language, said in (("en", "First words"), ("vi", "Những lời đầu"), ("zh", "开头的话")):
+        page = small(small_site, language).text
+        assert f'<meta name="description" content="{said}' in page
+        assert f'href="#scores" aria-label="{strings(language)["permalink"]}"' in page
 
 
 def test_a_call_that_only_shows_its_output_is_not_printed(small_site):
