@@ -17,8 +17,8 @@ ROOT = Path(course.__file__).parent
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in an empty folder, with a `.venv` that is made without installing anything."""
-    (tmp_path / "book").mkdir()
-    for file in course.EVERYTHING:
+    for file in (*course.EVERYTHING, course.COLAB):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text("nothing\n")
     monkeypatch.setattr(course, "ROOT", tmp_path)
     monkeypatch.setattr(course, "VENV", tmp_path / ".venv")
@@ -83,7 +83,7 @@ def test_second_set_up_does_nothing(steps: list[str]) -> None:
 
 def test_everything_includes_reading(steps: list[str]) -> None:
     course.set_up(course.EVERYTHING)
-    assert steps[-1] == "d2lmini"
+    assert steps[-2:] == ["d2lmini", "the widgets of Colab"]
     before = len(steps)
     course.set_up(course.READING)
     assert len(steps) == before
@@ -93,7 +93,7 @@ def test_reading_does_not_include_everything(steps: list[str]) -> None:
     course.set_up(course.READING)
     assert "d2lmini" not in steps
     course.set_up(course.EVERYTHING)
-    assert steps[-1] == "d2lmini"
+    assert steps[-2:] == ["d2lmini", "the widgets of Colab"]
 
 
 def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:
