@@ -85,5 +85,11 @@ def test_texts_come_from_everywhere() -> None:
     assert any(name.endswith(".yaml") for name in files)
 
 
+def test_the_exit_code_tells_of_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, code in (("A color.", 0), ("A colour.", 1)):
+        monkeypatch.setattr(prose, "course_texts", lambda text=text: [prose.Text("here", "en", text)])
+        assert prose.main() == code
+
+
 def test_course_reads_well() -> None:
     assert [str(finding) for finding in prose.check(list(prose.course_texts()))] == []

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import unicodedata
+import urllib.error
+import urllib.request
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -365,6 +367,16 @@ def test_a_port_in_use_is_said_in_one_sentence(small_site, capsys):
     error = capsys.readouterr().err
     assert f"port {port} is taken" in error
     assert "Traceback" not in error
+
+
+def test_what_is_not_there_is_404_with_our_own_page_and_nothing_is_kept_unasked(small_site):
+    with served(small_site) as address:
+        with urllib.request.urlopen(f"{address}/en/basics.html") as answer:
+            assert answer.status == 200 and answer.headers["Cache-Control"] == "no-cache"
+        with pytest.raises(urllib.error.HTTPError) as lost:
+            urllib.request.urlopen(f"{address}/no/such/page")
+    assert lost.value.code == 404
+    assert lost.value.read() == (small_site / "404.html").read_bytes()
 
 
 def test_serving_without_a_site_says_how_to_build_it(tmp_path, capsys):
