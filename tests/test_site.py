@@ -22,6 +22,7 @@ from making import ROOT, cell, make_book, served
 from book import serve
 from book import site as site_builder
 from book.ext import anchors, assets, finish, maths, notebook, svg
+from book.ext.page import content_security_policy
 from book.ext.ui import LANGUAGES, strings
 from d2lmini.exercises import exercise_content
 
@@ -201,6 +202,13 @@ def test_a_figure_keeps_its_title_and_its_own_rules():
     assert "<style>#f-figure{.a{fill:red}}</style>" in drawing
 
 
+def test_the_policy_of_a_page_lets_no_inline_or_foreign_script_run():
+    policy = content_security_policy()
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'self'" and "http" not in policy
+    assert set(re.findall("'[a-z-]+'", rules["script-src"])) == {"'self'", "'wasm-unsafe-eval'"}
+
+
 def test_a_picture_has_a_name():
     for metadata, name in (({}, "Plot"), ({"alt": "Loss"}, "Loss")):
         output = {"data": {"image/png": "AAAA"}, "metadata": metadata}
@@ -309,6 +317,16 @@ def test_a_failed_build_names_the_fault_and_leaves_the_old_site(tmp_path, capfd)
     said: list[str] = []
     site_builder.build(tmp_path, languages=["en"], say=said.append)
     assert said == ["site: nothing has changed"]
+
+
+def test_with_an_address_each_language_is_the_canonical_one_of_its_pages(tmp_path):
+    index = [cell("markdown", "index", "# Welcome\n\nHere.")]
+    config = make_book(tmp_path, {"en": {"index": index}, "vi": {"index": index}}) / "_config.yml"
+    config.write_text(config.read_text().replace('baseurl: ""', 'baseurl: "https://course.test/"'))
+    built = site_builder.build(tmp_path, languages=["en", "vi"])
+    for language in ("en", "vi"):
+        page = (built / language / "index.html").read_text()
+        assert f'<link rel="canonical" href="https://course.test/{language}/index.html">' in page
 
 
 def test_a_missing_language_is_named(tmp_path):
