@@ -17,6 +17,7 @@ NAMES = exercises.exercise_names()
 KINDS: dict[str, str] = {}  # kind -> the first exercise of it
 for _name in NAMES:
     KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
+EACH = (*KINDS.values(), "self-attention/where-the-mask")  # a spot may also be one of a picture
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # the least a host must do: what anywidget and the website give a module
 HOST = """
@@ -183,7 +184,7 @@ def test_every_kind_is_used() -> None:
     assert set(KINDS) == set(compiler.KINDS)
 
 
-@pytest.mark.parametrize("name", KINDS.values())
+@pytest.mark.parametrize("name", EACH)
 def test_an_answer_is_restored(sheet: Sheet, name: str) -> None:
     sheet.open(name)
     if sheet.state["kind"] == "code":
@@ -199,7 +200,7 @@ def test_an_answer_is_restored(sheet: Sheet, name: str) -> None:
     assert sheet.page.locator("main").inner_text() == shown
 
 
-@pytest.mark.parametrize("name", KINDS.values())
+@pytest.mark.parametrize("name", EACH)
 def test_a_kept_answer_that_does_not_fit_is_not_shown(sheet: Sheet, name: str) -> None:
     sheet.open(name)
     untouched = sheet.here.inner_text()
@@ -295,7 +296,7 @@ def test_axe_and_width(browser: Any, host: str, language: str, theme: str, width
     page.wait_for_function("window.ready")
     page.evaluate(AXE.read_text(encoding="utf-8"))
     d2l.use_language(language)
-    for name in KINDS.values():
+    for name in EACH:
         state = d2l.exercise(name).state
         given: list[Any] = []
         if state["kind"] not in ("code", "open"):
@@ -308,7 +309,7 @@ def test_axe_and_width(browser: Any, host: str, language: str, theme: str, width
         kept = [{}, *({"checked": True} | one for one in given), {"hints": 2, "revealed": True}]
         page.evaluate("([state, kept]) => { for (const one of kept) start(state, one, true) }", [state, kept])
     d2l.use_language("en")
-    assert page.locator(".d2l-exercise").count() > 3 * len(KINDS)
+    assert page.locator(".d2l-exercise").count() > 3 * len(EACH)
     found = page.evaluate("axe.run('main').then((result) => result.violations)")
     assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
     assert page.evaluate("document.documentElement.scrollWidth") <= width

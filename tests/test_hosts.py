@@ -20,6 +20,7 @@ from d2lmini import exercises
 KINDS: dict[str, str] = {}  # kind -> the first exercise of it
 for _name in exercises.exercise_names():
     KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
+KINDS["picture"] = "self-attention/where-the-mask"  # a spot of a picture, not of a matrix
 EXPLORERS = {
     "attention-explorer": "self-attention",
     "path-explorer": "complexity",
