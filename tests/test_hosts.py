@@ -191,6 +191,16 @@ def test_each_kind_of_exercise(host: Host, kind: str) -> None:
     drive(lambda: host.exercise(KINDS[kind]))
 
 
+def test_a_function_to_write_leads_to_where_python_runs(host: Host) -> None:
+    """From the website to Colab; in a notebook it runs already."""
+    link = host.exercise("self-attention/code-attention").here.get_by_role("link", name="Run this in Colab")
+    assert link.count() == isinstance(host, Website)
+    if isinstance(host, Website):
+        address = link.get_attribute("href") or ""
+        assert address.startswith("https://colab.research.google.com/github/")
+        assert address.endswith("/chapters/en/self-attention.ipynb")
+
+
 def test_an_answer_is_there_again(host: Host) -> None:
     reader = host.exercise("self-attention/why-scale")
     assert reader.here.locator("math").count() > 4

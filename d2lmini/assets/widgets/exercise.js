@@ -34,6 +34,7 @@ const STYLE = `
 .d2l-exercise button.d2l-main{background:var(--w-accent);border-color:var(--w-accent);color:var(--w-bg)}
 .d2l-exercise button.d2l-main:hover{filter:brightness(1.08)}
 .d2l-exercise :is(button,input,textarea,.d2l-solution):focus-visible{outline:3px solid var(--w-accent);outline-offset:2px}
+.d2l-exercise .d2l-link{align-self:center;padding:.35em .4em;color:var(--w-accent)}
 .d2l-exercise .d2l-bar{display:flex;flex-wrap:wrap;gap:.5em;margin:.8em 0 0}
 .d2l-exercise .d2l-verdict{margin:.8em 0 0}
 .d2l-exercise .d2l-verdict:empty{margin:0}
@@ -410,6 +411,7 @@ function code(ctx) {
     },
     s.copy
   );
+  const colab = document.querySelector(".to-colab"); // only the website has this link
   const lines = state.starter.replace(/\n$/, "");
   return {
     node: h(
@@ -417,7 +419,7 @@ function code(ctx) {
       {},
       h("pre", { tabindex: "0", "aria-label": s.starter }, h("code", {}, lines)),
       h("p", {}, rich(s.check_with), " ", h("code", {}, state.call)),
-      h("div", { class: "d2l-bar" }, copy)
+      h("div", { class: "d2l-bar" }, copy, colab && h("a", { class: "d2l-link", href: colab.href }, s.run_colab))
     ),
     read: () => null,
     write: () => {},
