@@ -197,7 +197,7 @@ def test_a_formula_too_wide_for_its_line_scrolls_by_itself(small):
     small.page.locator("#order ~ p .katex:not(.wide)").wait_for()
 
 
-def test_a_reload_comes_back_to_the_same_line(visit):
+def test_a_reload_and_the_way_back_lead_to_the_same_line(visit):
     visit.page.set_viewport_size({"width": 375, "height": 800})
     visit.open("en/self-attention.html")
     reading = """() => {
@@ -211,6 +211,14 @@ def test_a_reload_comes_back_to_the_same_line(visit):
     text, top = visit.page.evaluate(reading)
     visit.page.reload()
     visit.page.locator("html[data-measured]").wait_for()
+    again, there = visit.page.evaluate(reading)
+    assert again == text and abs(there - top) <= 1
+
+    visit.page.evaluate("location.hash = 'recap'")
+    visit.page.wait_for_timeout(500)
+    assert visit.page.evaluate(reading)[0] != text
+    visit.page.go_back()
+    visit.page.wait_for_timeout(500)
     again, there = visit.page.evaluate(reading)
     assert again == text and abs(there - top) <= 1
 

@@ -162,18 +162,23 @@ if (CSS.supports("overflow-anchor", "auto")) {
   history.scrollRestoration = "manual";
   const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].filter((line) => !line.closest(".d2l-widget"));
   const topOf = (node) => node.getBoundingClientRect().top;
-  const { line, top } = history.state || {};
+  const goBack = () => {
+    const { line, top } = history.state || {};
+    if (lines[line]) scrollBy(0, topOf(lines[line]) - top);
+    else if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    else scrollTo(0, 0);
+  };
   let moved = false; // by the reader: then nothing pulls the page back
   for (const event of ["wheel", "touchstart", "keydown", "pointerdown"])
     addEventListener(event, () => (moved = true), { once: true, passive: true });
-  const goBack = () => {
+  const hold = () => {
     if (moved) return;
-    if (lines[line]) scrollBy(0, topOf(lines[line]) - top);
-    else document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    goBack();
     // what comes into view is laid out in the frames that follow, and moves what is below
-    if (!("measured" in root.dataset)) requestAnimationFrame(goBack);
+    if (!("measured" in root.dataset)) requestAnimationFrame(hold);
   };
-  if (lines[line] || location.hash) goBack();
+  if (history.state || location.hash) hold();
+  addEventListener("popstate", goBack);
   addEventListener("scrollend", () => {
     if (!("measured" in root.dataset)) return;
     const part = [...parts.keys()].findLast((one) => topOf(one) <= 0);
