@@ -123,9 +123,9 @@ def touch(browser: Any, address: str, where: str, what: str, how: str) -> float:
         page.goto(address, timeout=60_000)
         place = page.locator(f".d2l-widget{where}")
         target = place.locator(what).first
+        page.locator("html[data-measured]").wait_for()
         place.scroll_into_view_if_needed()
         place.and_(page.locator("[data-awake]")).wait_for(timeout=60_000)
-        page.locator("html[data-measured]").wait_for()
         target.scroll_into_view_if_needed()
         page.wait_for_timeout(500)
         page.evaluate("measured.touch = 0")

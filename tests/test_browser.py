@@ -54,13 +54,15 @@ class Visit:
 
     def wake_widgets(self) -> None:
         """Scroll through the page, as a reader does, until every widget is alive."""
+        self.page.locator("html[data-measured]").wait_for()
         self.page.evaluate(
             """async () => {
                 for (const place of document.querySelectorAll('.d2l-widget[data-widget]')) {
-                    place.scrollIntoView({block: 'center', behavior: 'instant'});
                     const late = performance.now() + 5000;
-                    while (!('awake' in place.dataset) && performance.now() < late)
+                    while (!('awake' in place.dataset) && performance.now() < late) {
+                        place.scrollIntoView({block: 'center', behavior: 'instant'});
                         await new Promise(requestAnimationFrame);
+                    }
                 }
                 scrollTo({top: 0, behavior: 'instant'});
             }"""

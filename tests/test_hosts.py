@@ -46,6 +46,8 @@ class Website:
 
     def _awake(self, chapter: str, selector: str) -> Any:
         self.page.goto(f"{self.address}/en/{chapter}.html")
+        # until then a section above may still grow, and push the place out of view again
+        self.page.locator("html[data-measured]").wait_for()
         place = self.page.locator(selector)
         place.scroll_into_view_if_needed()
         self.page.locator(f"{selector}[data-awake]").wait_for()

@@ -201,8 +201,12 @@ function render({ model, el }) {
       s("text", { x: left - 6, y: top + i * high + 5, "text-anchor": "end", "font-size": 13, fill: color }, String(i))]);
     heat.setAttribute("viewBox", "0 0 352 200");
     heat.setAttribute("width", 352);
-    heat.replaceChildren(s("text", { x: left, y: 14, "font-size": 13, fill: "var(--w-muted)" }, `P: ${words.rows} ↓  ${words.columns} →`),
-      s("rect", { x: left, y: top, width: d * wide, height: (LAST + 1) * high, fill: "var(--w-bg)" }), table.cells,
+    // the cells stay where they are: to put them in again would draw all of them again
+    if (heat.childNodes[2] !== table.cells)
+      heat.replaceChildren(s("text", { x: left, y: 14, "font-size": 13, fill: "var(--w-muted)" }, `P: ${words.rows} ↓  ${words.columns} →`),
+        s("rect", { x: left, y: top, width: d * wide, height: (LAST + 1) * high, fill: "var(--w-bg)" }), table.cells);
+    while (heat.childNodes.length > 3) heat.lastChild.remove();
+    heat.append(
       s("rect", { x: left + 2 * view.pair * wide, y: top - 1, width: 2 * wide, height: (LAST + 1) * high + 2, fill: "none", stroke: "var(--w-text)", "stroke-width": 1.2 }),
       ...(view.shift && Math.abs(view.shift) > 4 ? row(view.position + view.shift, "var(--w-output)", "4 3") : row(view.position + view.shift, "var(--w-output)", "4 3").slice(0, 1)),
       ...row(view.position, "var(--w-position)", null));
