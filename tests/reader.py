@@ -4,6 +4,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from d2lmini import exercises
+
+KINDS: dict[str, str] = {}  # kind -> the first exercise of it
+for _name in exercises.exercise_names():
+    KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
+EACH = (*KINDS.values(), "self-attention/where-the-mask")  # a spot may also be one of a picture
+
 
 class Reader:
     """The widget where it is shown, the exercise that it holds, and the reader's hands and eyes."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reader import Reader, answers, drive, plain
+from reader import EACH, KINDS, Reader, answers, drive, plain
 
 import d2lmini as d2l
 from book import exercises as compiler
@@ -14,10 +14,6 @@ from conftest import served
 from d2lmini import exercises, widgets
 
 NAMES = exercises.exercise_names()
-KINDS: dict[str, str] = {}  # kind -> the first exercise of it
-for _name in NAMES:
-    KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
-EACH = (*KINDS.values(), "self-attention/where-the-mask")  # a spot may also be one of a picture
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # the least a host must do: what anywidget and the website give a module
 HOST = """

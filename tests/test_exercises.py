@@ -122,12 +122,17 @@ def test_file_names_are_ids(here: Path) -> None:
     assert "words-with-hyphens" in compiled(here, CHOICE, "A_Question.yaml")[1][0]
 
 
-def test_twice_the_same_id(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def compiling_here(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The compiler reads and writes in an empty folder."""
     monkeypatch.setattr(compiler, "SOURCES", here)
     monkeypatch.setattr(compiler, "COMPILED", here / "compiled")
     monkeypatch.setattr(compiler, "ROOT", here)
+    return here
+
+
+def test_twice_the_same_id(compiling_here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here = compiling_here
     compiled(here, CHOICE, "one.yaml")
     compiled(here, CHOICE, "one.yml")
     assert compiler.main([]) == 1
@@ -229,11 +234,9 @@ def test_mistakes_in_every_kind(
 
 
 def test_a_compiled_file_that_is_behind_or_left_over_is_told(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    compiling_here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(compiler, "SOURCES", here)
-    monkeypatch.setattr(compiler, "COMPILED", here / "compiled")
-    monkeypatch.setattr(compiler, "ROOT", here)
+    here = compiling_here
     compiled(here, CHOICE)
     assert compiler.main(["--check"]) == 1
     assert "a-question.json: not current" in capsys.readouterr().err

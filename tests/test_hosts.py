@@ -12,15 +12,11 @@ from typing import Any, Protocol
 import nbformat
 import pytest
 from making import ROOT
-from reader import Reader, drive
+from reader import EACH, Reader, drive
 
 import d2lmini as d2l
 from d2lmini import exercises
 
-KINDS: dict[str, str] = {}  # kind -> the first exercise of it
-for _name in exercises.exercise_names():
-    KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
-KINDS["picture"] = "self-attention/where-the-mask"  # a spot of a picture, not of a matrix
 EXPLORERS = {
     "attention-explorer": "self-attention",
     "path-explorer": "complexity",
@@ -188,9 +184,9 @@ def host(opened: tuple[Host, list[str]]) -> Iterator[Host]:
     assert not problems
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_exercise(host: Host, kind: str) -> None:
-    drive(lambda: host.exercise(KINDS[kind]))
+@pytest.mark.parametrize("name", EACH)
+def test_each_kind_of_exercise(host: Host, name: str) -> None:
+    drive(lambda: host.exercise(name))
 
 
 def test_a_function_to_write_leads_to_where_python_runs(host: Host) -> None:
