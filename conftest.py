@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from book.notebooks import KERNEL_ENVIRONMENT
+from tools.notebooks import KERNEL_ENVIRONMENT
 
 # Before anything loads torch, and before nbval starts a kernel.
 os.environ.update(KERNEL_ENVIRONMENT)

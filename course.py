@@ -38,6 +38,9 @@ VERBS = {
 }
 
 
+MODULES = {"site": "book.build", "exercises": "tools.compile_exercises"}  # the others: tools.VERB
+
+
 class SetUpError(Exception):
     """Something that the person at the keyboard can mend, in a sentence."""
 
@@ -73,13 +76,13 @@ def main(arguments: list[str]) -> int:
 def run_verb(verb: str, rest: list[str]) -> int:
     """Set up what a verb needs and run it."""
     if verb == "lockstep":
-        return module("book.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
+        return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":
-        return module("book.site", []) or module("book.serve", rest)
+        return module("book.build", []) or module("book.serve", rest)
     if verb == "test":
         return test(rest)
-    return module(f"book.{verb}", rest)
+    return module(MODULES.get(verb, f"tools.{verb}"), rest)
 
 
 def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:

@@ -1,1 +1,1 @@
-"""What turns the chapters into the website, and keeps them right."""
+"""The website: what turns the chapters into pages, and serves them."""

@@ -1,6 +1,7 @@
 """Where the chapters lie and how a notebook is read and stored. Standard library only."""
 
 import difflib
+import hashlib
 import json
 import os
 import tempfile
@@ -82,6 +83,11 @@ def write(path: Path, notebook: Notebook) -> bool:
 def source(cell: Cell) -> str:
     """Return the text of a cell, which nbformat may keep as a string or as lines."""
     return "".join(cell["source"])
+
+
+def fingerprint(text: str) -> str:
+    """Return the hash of an English text that its translations keep."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def lines(text: str) -> list[str]:

@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--site", type=Path, default=SITE)
     options = parser.parse_args(arguments)
     if not (options.site / "index.html").exists():
-        print(f"serve: no site in {options.site}; build it with: python -m book.site", file=sys.stderr)
+        print(f"serve: no site in {options.site}; build it with: python -m book.build", file=sys.stderr)
         return 1
     try:
         running = server(options.site, options.port)

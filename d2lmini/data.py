@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler, TensorDataset
 
-from .download import fetch
+from d2lmini.download import fetch
 
 TARGETS = ("fr", "vi", "zh")
 ORIGINS = ("course", "tatoeba")

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .attention import sequence_mask
-from .data import Vocab, join_tokens, split_tokens, truncate_pad
+from d2lmini.attention import sequence_mask
+from d2lmini.data import Vocab, join_tokens, split_tokens, truncate_pad
 
 # -- the loss ------------------------------------------------------------------------------------------------
 
@@ -285,7 +285,7 @@ class _Progress:
         self.every = max(1, num_epochs // 50)
         self.animator: Any = None
         if "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel"):
-            from .plotting import Animator
+            from d2lmini.notebook.plotting import Animator
 
             self.animator = Animator("epoch", "loss", xlim=[1, max(2, num_epochs)], figsize=(4.5, 2.5))
 

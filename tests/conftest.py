@@ -8,7 +8,7 @@ from filelock import FileLock
 from making import ROOT, make_book, served
 from playwright.sync_api import Browser, sync_playwright
 
-from book import site as site_builder
+from book import build as site_builder
 from course import find_browser
 
 # quiet: no updates, no sync, no traffic that the pages did not ask for

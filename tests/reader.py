@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from d2lmini import exercises
+from d2lmini.notebook import exercises
 
 KINDS: dict[str, str] = {}  # kind -> the first exercise of it
 for _name in exercises.exercise_names():

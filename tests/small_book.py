@@ -2,9 +2,9 @@
 
 from making import cell
 
-from book.lockstep import fingerprint
-from d2lmini.exercises import exercise_content
-from d2lmini.widgets import fallback
+from book.chapters import fingerprint
+from d2lmini.notebook.exercises import exercise_content
+from d2lmini.notebook.widgets import fallback
 
 PLOT = """<?xml version="1.0" encoding="utf-8"?><svg xmlns="http://www.w3.org/2000/svg"
  xmlns:xlink="http://www.w3.org/1999/xlink" width="252pt" height="180pt" viewBox="0 0 252 180" version="1.1">

@@ -40,7 +40,7 @@ def entries(language: str, chapter: str) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_term_stands_once_with_its_other_languages(language):
-    with (ROOT / "book" / "glossary.csv").open(encoding="utf-8", newline="") as file:
+    with (ROOT / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["en"] not in INTERFACE]
     heads = [re.split("[:：]", entry)[0].replace(" ", "") for entry in entries(language, "glossary")]
     for row in rows:

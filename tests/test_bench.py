@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import d2lmini as d2l
-from book import bench
+from tools import bench
 
 CPU = torch.device("cpu")
 

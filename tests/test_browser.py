@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 import d2lmini as d2l
+from book.build import page_names, table_of_contents
 from book.ext.ui import LANGUAGES, strings
-from book.site import page_names, table_of_contents
-from d2lmini import exercises
+from d2lmini.notebook import exercises
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from jupyter_client.manager import start_new_kernel
 from making import ROOT
 
 from course import VENV
-from d2lmini import exercises
-from d2lmini.widgets import module_source
+from d2lmini.notebook import exercises
+from d2lmini.notebook.widgets import module_source
 
 EXPLORERS = ("attention-explorer", "path-explorer", "clock-explorer")
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}

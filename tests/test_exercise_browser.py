@@ -9,9 +9,9 @@ import pytest
 from reader import EACH, KINDS, Reader, answers, drive, plain
 
 import d2lmini as d2l
-from book import exercises as compiler
 from conftest import served
-from d2lmini import exercises, widgets
+from d2lmini.notebook import exercises, widgets
+from tools import compile_exercises as compiler
 
 NAMES = exercises.exercise_names()
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"

@@ -20,10 +20,10 @@ import pytest
 import yaml
 
 import d2lmini as d2l
-from book import exercises as compiler
-from d2lmini import exercises, widgets
-from d2lmini.exercises_code import TASKS
-from d2lmini.figures import figure_names
+from d2lmini.notebook import exercises, widgets
+from d2lmini.notebook.check import TASKS
+from d2lmini.notebook.figures import figure_names
+from tools import compile_exercises as compiler
 
 LANGUAGES = ("en", "vi", "zh")
 NAMES = exercises.exercise_names()

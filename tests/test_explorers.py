@@ -11,7 +11,7 @@ import torch
 
 import d2lmini as d2l
 from d2lmini import complexity
-from d2lmini.widgets import module_source
+from d2lmini.notebook.widgets import module_source
 
 KINDS = ("attention-explorer", "path-explorer", "clock-explorer")
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")

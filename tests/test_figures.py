@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import d2lmini as d2l
-from d2lmini.figures import figure_names
+from d2lmini.notebook.figures import figure_names
 
 FOLDER = Path(d2l.__file__).parent / "assets" / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,7 +53,7 @@ def test_words_are_translated_and_escaped(monkeypatch):
     english = d2l.figure(name)
     d2l.use_language("vi")
     assert d2l.figure(name).svg != english.svg
-    monkeypatch.setattr("d2lmini.figures.text", lambda _: "a < b & c")
+    monkeypatch.setattr("d2lmini.notebook.figures.text", lambda _: "a < b & c")
     assert "a &lt; b &amp; c" in d2l.figure(name).svg
 
 

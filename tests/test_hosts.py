@@ -15,7 +15,7 @@ from making import ROOT
 from reader import EACH, Reader, drive
 
 import d2lmini as d2l
-from d2lmini import exercises
+from d2lmini.notebook import exercises
 
 EXPLORERS = {
     "attention-explorer": "self-attention",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from book import notebooks
 from book.chapters import ROOT, CourseError, Notebook, find, path_of, read, write
+from tools import notebooks
 
 
 def notebook(*cells: tuple[str, str], tags: tuple[str, ...] = ()) -> Notebook:

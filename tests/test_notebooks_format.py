@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from book.chapters import LANGUAGES, ROOT, Notebook, find, read, shown, source, write
-from book.notebooks import METADATA, STAMP, WIDGET_VIEW, requirement
+from tools.notebooks import METADATA, STAMP, WIDGET_VIEW, requirement
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 HASH = re.compile(r"[0-9a-f]{8}[0-9a-f-]*")

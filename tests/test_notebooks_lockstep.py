@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from book import lockstep
-from book.chapters import Notebook, path_of, read, write
+from book.chapters import Notebook, fingerprint, path_of, read, write
+from tools import lockstep
 
 ENGLISH = 'x = "milk"  # a word\nd2l.use_language("en")'
 VIETNAMESE = 'x = "milk"  # một từ\nd2l.use_language("vi")'
@@ -35,7 +35,7 @@ def pair() -> tuple[Notebook, Notebook]:
         }
         return {"cells": [text, run], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
-    return notebook(TITLE, ENGLISH), notebook(TITLE_VI, VIETNAMESE, source=lockstep.fingerprint(TITLE))
+    return notebook(TITLE, ENGLISH), notebook(TITLE_VI, VIETNAMESE, source=fingerprint(TITLE))
 
 
 def test_pair_is_in_step() -> None:

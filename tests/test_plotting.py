@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import d2lmini as d2l
-from d2lmini import plotting
+from d2lmini.notebook import plotting
 
 SVG = "{http://www.w3.org/2000/svg}"
 LANGUAGES = ("en", "vi", "zh")

@@ -19,12 +19,11 @@ import yaml
 from fontTools.ttLib import TTFont
 from making import ROOT, cell, make_book, served
 
-from book import serve
-from book import site as site_builder
+from book import build as site_builder, serve
 from book.ext import anchors, assets, finish, maths, notebook, svg
 from book.ext.page import content_security_policy
 from book.ext.ui import LANGUAGES, strings
-from d2lmini.exercises import exercise_content
+from d2lmini.notebook.exercises import exercise_content
 
 
 class Page(HTMLParser):
@@ -399,4 +398,4 @@ def test_what_is_not_there_is_404_with_our_own_page_and_nothing_is_kept_unasked(
 
 def test_serving_without_a_site_says_how_to_build_it(tmp_path, capsys):
     assert serve.main(["--site", str(tmp_path)]) == 1
-    assert "python -m book.site" in capsys.readouterr().err
+    assert "python -m book.build" in capsys.readouterr().err

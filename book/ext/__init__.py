@@ -12,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import anchors, api, assets, maths, notebook, page
+from book.ext import anchors, api, assets, maths, notebook, page
 
 HERE = Path(__file__).parent
 
@@ -37,7 +37,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("d2lmini_assets", "", "html")
     app.add_config_value(
         "d2lmini_languages", [], "html"
-    )  # set by book.site: the languages built side by side
+    )  # set by book.build: the languages built side by side
     app.add_config_value(
         "comments_config", None, "html"
     )  # Jupyter Book sets it for an extension that we leave out

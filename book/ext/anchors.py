@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
-from .ui import short_language, strings
+from book.ext.ui import short_language, strings
 
 TAG = re.compile(r"\\tag\{([^}]+)\}")
 CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”‘’…—]")

@@ -27,10 +27,12 @@ Definition = ast.ClassDef | ast.FunctionDef
 
 def exported() -> dict[str, list[str]]:
     """File → the public names in it, as `d2lmini/__init__.py` has them."""
-    for node in _tree("__init__").body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_EXPORTS":
-            return {file: list(names) for file, names in ast.literal_eval(node.value).items()}
-    raise ExtensionError("d2lmini/__init__.py: there is no table _EXPORTS")
+    found: dict[str, list[str]] = {}
+    block = next(node for node in _tree("__init__").body if isinstance(node, ast.If))
+    for line in block.body:
+        if isinstance(line, ast.ImportFrom) and line.module:
+            found.setdefault(line.module.removeprefix("d2lmini."), []).extend(n.name for n in line.names)
+    return found
 
 
 def definitions(file: str) -> list[Definition]:
@@ -44,7 +46,12 @@ def definitions(file: str) -> list[Definition]:
 
 
 def _tree(file: str) -> ast.Module:
-    return ast.parse((PACKAGE / f"{file}.py").read_text(encoding="utf-8"))
+    return ast.parse(_path(file).read_text(encoding="utf-8"))
+
+
+def _path(file: str) -> Path:
+    path = PACKAGE / file.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def signature(node: ast.FunctionDef) -> str:
@@ -170,12 +177,13 @@ def insert(app: Sphinx, docname: str, source: list[str]) -> None:
     if path.name != f"{PAGE}.ipynb":
         return
     notebook = json.loads(source[0])
-    waiting = {file.replace("_", "-"): file for file in exported()}  # the id of a cell has no underscore
+    # the id of a cell is the last part of a file's name, with hyphens
+    waiting = {file.rpartition(".")[2].replace("_", "-"): file for file in exported()}
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
         if file := waiting.pop(cell["id"], None):
-            app.env.note_dependency(str(PACKAGE / f"{file}.py"))
+            app.env.note_dependency(str(_path(file)))
             text = f"```{{eval-rst}}\n{reference(file)}\n```"
             cells.append(
                 {"cell_type": "markdown", "id": f"{cell['id']}-names", "metadata": {}, "source": text}

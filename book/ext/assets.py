@@ -18,7 +18,7 @@ from book.katex import FOLDER as KATEX
 
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
-WIDGETS = BOOK.parent / "d2lmini" / "assets" / "widgets"
+WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
 logging.getLogger("fontTools").setLevel(
     logging.WARNING
 )  # it reports every step, and Sphinx shows all logging

@@ -13,7 +13,7 @@ import re
 import shutil
 from pathlib import Path
 
-from . import assets
+from book.ext import assets
 
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')

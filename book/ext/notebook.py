@@ -8,11 +8,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from book.chapters import source as text_of
-from book.lockstep import fingerprint
-
-from . import maths, svg
-from .ui import short_language, strings
+from book.chapters import fingerprint, source as text_of
+from book.ext import maths, svg
+from book.ext.ui import short_language, strings
 
 WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')

@@ -11,8 +11,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
-from . import assets
-from .ui import LANGUAGES, short_language, strings
+from book.ext import assets
+from book.ext.ui import LANGUAGES, short_language, strings
 
 # Before the first paint: the chosen theme, or the system's. Allowed by its hash, so keep it one constant.
 THEME_LINE = (

@@ -1,6 +1,6 @@
 // The dialog that shows, exports, imports and clears what the reader has answered.
 
-const CODE = "d2l1."; // how a progress code begins; zlib-compressed JSON in base64url follows, as in d2lmini/exercises.py
+const CODE = "d2l1."; // how a progress code begins; zlib-compressed JSON in base64url follows, as in d2lmini/notebook/exercises.py
 
 const through = (bytes, stream) => new Response(new Blob([bytes]).stream().pipeThrough(stream));
 

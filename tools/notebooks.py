@@ -1,4 +1,4 @@
-"""Execute the notebooks and store what they print: `python -m book.notebooks [NAME …] [--lang en]`.
+"""Execute the notebooks and store what they print: `python -m tools.notebooks [NAME …] [--lang en]`.
 
 What is stored is the same, byte for byte, whoever executes it and however often: then a difference in a
 commit is a difference in the course. So everything that varies by itself is fixed (the environment of the

@@ -1,7 +1,7 @@
 """Exercises: chapters/exercises/<chapter>/<slug>.yaml, checked, formulas as MathML, to assets/exercises.
 
-    python -m book.exercises          compile all; every mistake is told with file and line
-    python -m book.exercises --check  compile nothing, fail where a compiled file is not current
+    python -m tools.compile_exercises          compile all; every mistake is told with file and line
+    python -m tools.compile_exercises --check  compile nothing, fail where a compiled file is not current
 
 The format is told in CONTRIBUTING.md ("Add an exercise"); the tables below are its definition.
 """
@@ -158,7 +158,7 @@ def segments(text: str, lang: str) -> list[Any]:
 
 @cache
 def _wrong_terms() -> list[tuple[str, str, str]]:
-    path = ROOT / "book" / "glossary.csv"
+    path = ROOT / "chapters" / "glossary.csv"
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
@@ -614,7 +614,7 @@ def main(arguments: list[str]) -> int:
     for line in failures + stale:
         print(line, file=sys.stderr)
     if stale:
-        print("run: python -m book.exercises", file=sys.stderr)
+        print("run: python -m tools.compile_exercises", file=sys.stderr)
     return int(bool(failures or stale))
 
 

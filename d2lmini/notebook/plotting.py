@@ -26,7 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 
-from .language import label, text
+from d2lmini.language import label, text
 
 # light color -> variable of the site's theme; where there is no such page, the light color is used
 THEME = {

@@ -1,5 +1,5 @@
 // Every kind of exercise in one module. `state` holds the exercise in the reader's language, compiled by
-// `python -m book.exercises`; `answer` holds what the reader did: {given, variant, tries, hints, checked, revealed, done}.
+// `python -m tools.compile_exercises`; `answer` holds what the reader did: {given, variant, tries, hints, checked, revealed, done}.
 
 const STYLE = `
 .d2l-exercise{container-type:inline-size;margin:1.5em 0;padding:.2em 0 .2em 1.1em;border-inline-start:3px solid var(--w-accent);

@@ -44,7 +44,7 @@ def exercise(name: str) -> Any:
         >>> exercise("self-attention/why-scale")
         <exercise self-attention/why-scale>
     """
-    from d2lmini import widgets
+    from d2lmini.notebook import widgets
 
     content = exercise_content(name, current_language())
     state = _map(
@@ -96,7 +96,9 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
 
 @cache
 def _strings() -> dict[str, dict[str, Any]]:
-    return json.loads((_ASSETS / "widgets" / "exercise-strings.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (files("d2lmini.notebook.widgets") / "exercise-strings.json").read_text(encoding="utf-8")
+    )
 
 
 def say(key: str, **values: Any) -> str:

@@ -1,4 +1,4 @@
-"""Check the language of the course: `python -m book.prose` prints `file#cell: finding` for each slip.
+"""Check the language of the course: `python -m tools.prose` prints `file#cell: finding` for each slip.
 
 Prose is taken out of notebooks (texts and the comments of code), exercises, the catalogue, the glossary and
 the pages of the project once, without code, formulas and links; all rules read the same extract.
@@ -119,9 +119,10 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
         except yaml.YAMLError as error:
             raise CourseError(f"{shown(path, root)}: {error}") from None
         yield from localized(data, shown(path, root))
-    for path in sorted(root.glob("d2lmini/assets/widgets/*.json")):
+    for path in sorted(root.glob("d2lmini/notebook/widgets/*.json")):
         yield from localized(json.loads(path.read_text(encoding="utf-8")), shown(path, root))
-    for path in sorted([*root.glob("d2lmini/assets/catalogue.csv"), *root.glob("book/**/*.csv")]):
+    tables = ("d2lmini/assets/catalogue.csv", "book/locale/*.csv", "chapters/*.csv")
+    for path in sorted(path for table in tables for path in root.glob(table)):
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 for language in LANGUAGES:
@@ -165,7 +166,7 @@ def normalized(text: str) -> Iterator[str]:
 @cache
 def _wrong_terms(root: Path) -> dict[str, list[tuple[re.Pattern[str], str, str]]]:
     terms: dict[str, list[tuple[re.Pattern[str], str, str]]] = {language: [] for language in LANGUAGES}
-    with (root / "book" / "glossary.csv").open(encoding="utf-8", newline="") as file:
+    with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             for language in ("vi", "zh"):
                 for wrong in filter(None, map(str.strip, row[f"wrong_{language}"].split(";"))):

@@ -11,7 +11,7 @@ from typing import Any
 
 from d2lmini.language import current_language
 
-_ASSETS = files("d2lmini") / "assets" / "widgets"
+_ASSETS = files("d2lmini.notebook.widgets")
 
 
 @cache
@@ -19,7 +19,7 @@ def module_source(kind: str) -> str:
     """Return the ES module of a widget as one self-contained text, as the website and anywidget load it.
 
     Args:
-        kind: ``"exercise"`` or the name of an explorer, a file of ``assets/widgets``.
+        kind: ``"exercise"`` or the name of an explorer, a ``.js`` file of this folder.
 
     Raises:
         ValueError: there is no such widget.
@@ -98,7 +98,7 @@ def explorer(name: str, **options: Any) -> Any:
     """Return an explorer: a picture to play with, on the website and in the notebook alike.
 
     Args:
-        name: a file of ``assets/widgets``, e.g. ``"attention-explorer"``.
+        name: an explorer of the course, e.g. ``"attention-explorer"``.
         **options: what the explorer's module understands; handed to it beside the language.
 
     Raises:

@@ -15,9 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from d2lmini import exercises
-from d2lmini.exercises import say
 from d2lmini.language import current_language
+from d2lmini.notebook import exercises
+from d2lmini.notebook.exercises import say
 
 Case = tuple[Any, ...]
 Results = tuple[Tensor, ...]

@@ -140,7 +140,7 @@ def write_out_attention(net: nn.Module) -> nn.Module:
     """Put the written-out dot product into every multi-head attention of a network."""
     for module in list(net.modules()):
         if isinstance(module, d2l.MultiHeadAttention):
-            module.attention = WrittenOutDotProduct()
+            module.attention = WrittenOutDotProduct()  # type: ignore[assignment]
     return net
 
 
@@ -278,9 +278,9 @@ def bench_wheel(devices: list[torch.device], record: bool) -> None:
 
 
 def bench_site(devices: list[torch.device], record: bool) -> None:
-    from book import bench_site
+    from tools import bench_site
 
-    subprocess.run([sys.executable, "-m", "book.site"], cwd=ROOT, check=True)  # nothing if it is built
+    subprocess.run([sys.executable, "-m", "book.build"], cwd=ROOT, check=True)  # nothing if it is built
     for table in bench_site.tables(ROOT / "_build" / "site"):
         show(*table)
 

@@ -1,6 +1,6 @@
 """Build the website: three languages, one landing page, into `_build/site`.
 
-`python -m book.site` builds what has changed. Each language is one Sphinx build with warnings as errors; the
+`python -m book.build` builds what has changed. Each language is one Sphinx build with warnings as errors; the
 site is put together aside and swapped in, so that a failed or interrupted build leaves the old one as it was.
 """
 
@@ -59,11 +59,11 @@ def _digest(paths: Iterable[Path]) -> str:
 
 def _inputs(root: Path) -> list[Path]:
     """Every file that the site is made of."""
-    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini" / "assets" / "widgets")
+    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini" / "notebook" / "widgets")
     files = [
         p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
     ]
-    files += (ROOT / "d2lmini").glob("*.py")  # their docstrings are the reference
+    files += (ROOT / "d2lmini").rglob("*.py")  # their docstrings are the reference
     return [*files, root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 
@@ -238,7 +238,7 @@ def build(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m book.site", description="Build the website.")
+    parser = argparse.ArgumentParser(prog="python -m book.build", description="Build the website.")
     parser.add_argument(
         "--lang", action="append", choices=list(LANGUAGES), help="build only this language (repeatable)"
     )

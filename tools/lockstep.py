@@ -1,4 +1,4 @@
-r"""Hold the three languages in step: `python -m book.lockstep` lists what is missing or behind.
+r"""Hold the three languages in step: `python -m tools.lockstep` lists what is missing or behind.
 
 English is the source. A translated cell has the id and the type of its English cell, in the same order. Its
 code is the same but for comments and the line that sets the language; its displayed formulas are the same but
@@ -7,7 +7,6 @@ for `\text{…}`; and a translated text keeps, in its metadata, the hash of the 
 
 import argparse
 import ast
-import hashlib
 import re
 import sys
 from pathlib import Path
@@ -21,6 +20,7 @@ from book.chapters import (
     Notebook,
     chapters,
     find,
+    fingerprint,
     lines,
     path_of,
     read,
@@ -46,11 +46,6 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.language} {self.chapter} {self.cell}: {self.what}"
-
-
-def fingerprint(text: str) -> str:
-    """Return the hash of an English text that its translations keep."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def kept(cell: Cell) -> str | None:

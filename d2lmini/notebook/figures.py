@@ -7,7 +7,7 @@ from importlib.resources import files
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from .language import text
+from d2lmini.language import text
 
 
 class Drawing:

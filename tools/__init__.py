@@ -1,0 +1,1 @@
+"""What authors use: notebooks, lockstep, prose, exercises, benchmarks."""
