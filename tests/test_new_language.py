@@ -1,6 +1,6 @@
 """A language is added as CONTRIBUTING says: here one whose words are English with accents, 40 % longer.
 
-What is still plain English on its pages was never handed to a translator; what runs over the edge has no room.
+What is still plain English on its pages was never handed to a translator; what runs over the edge lacks room.
 """
 
 import csv
@@ -141,7 +141,7 @@ def page(course: Path, browser: Browser) -> Any:
         page.close()
 
 
-# words that a reader sees or hears, but for code, formulas, printed results and names that have no translation
+# what a reader sees or hears, but for code, formulas, printed results and names without a translation
 LEFT_IN_ENGLISH = """(names) => {
     const skip = "pre, code, script, style, noscript, math, .katex, [lang=en], [translate=no], .to-language";
     const found = [];
@@ -180,7 +180,7 @@ def test_nothing_runs_over_the_edge_of_a_phone(page: Page) -> None:
         """() => [...document.querySelectorAll("button, summary, nav a, label, .d2l-bar *")]
         .filter((node) => node.checkVisibility() && !node.closest(".scroll, .d2l-scroll"))
         .filter((node) => node.getBoundingClientRect().right > innerWidth + 1
-                          || node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX == "hidden")
+            || node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX == "hidden")
         .map((node) => node.textContent.trim().slice(0, 60))"""
     )
     assert over == []
