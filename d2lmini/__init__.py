@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from d2lmini.device import try_all_gpus as try_all_gpus, try_gpu as try_gpu
     from d2lmini.attention import (
         AdditiveAttention as AdditiveAttention, DotProductAttention as DotProductAttention,
-        MultiHeadAttention as MultiHeadAttention, masked_softmax as masked_softmax,
-        sequence_mask as sequence_mask, transpose_output as transpose_output,
-        transpose_qkv as transpose_qkv,
+        MultiHeadAttention as MultiHeadAttention, causal_mask as causal_mask, local_mask as local_mask,
+        masked_softmax as masked_softmax, padding_mask as padding_mask,
+        scaled_dot_product as scaled_dot_product, sequence_mask as sequence_mask,
+        transpose_output as transpose_output, transpose_qkv as transpose_qkv,
     )
     from d2lmini.positional import (
         ALiBi as ALiBi, LearnedPositionalEncoding as LearnedPositionalEncoding,
