@@ -12,7 +12,10 @@ Example:
     torch.Size([2, 4, 100])
 """
 
+from collections.abc import Callable as _Callable
 from typing import TYPE_CHECKING, Any
+
+from d2lmini import hooks as _hooks
 
 __version__ = "0.1.0"
 
@@ -38,11 +41,14 @@ if TYPE_CHECKING:
         PositionalEncoding as PositionalEncoding, RelativePositionBias as RelativePositionBias,
         RotaryEmbedding as RotaryEmbedding, sinusoids as sinusoids,
     )
+    from d2lmini.encoder_decoder import (
+        AttentionDecoder as AttentionDecoder, Decoder as Decoder, Encoder as Encoder,
+        EncoderDecoder as EncoderDecoder,
+    )
     from d2lmini.transformer import (
-        AddNorm as AddNorm, AttentionDecoder as AttentionDecoder, Decoder as Decoder,
-        DecoderBlock as DecoderBlock, Encoder as Encoder, EncoderBlock as EncoderBlock,
-        EncoderDecoder as EncoderDecoder, PositionWiseFFN as PositionWiseFFN,
-        TransformerDecoder as TransformerDecoder, TransformerEncoder as TransformerEncoder,
+        AddNorm as AddNorm, DecoderBlock as DecoderBlock, EncoderBlock as EncoderBlock,
+        PositionWiseFFN as PositionWiseFFN, TransformerDecoder as TransformerDecoder,
+        TransformerEncoder as TransformerEncoder,
     )
     from d2lmini.seq2seq import (
         Seq2SeqAttentionDecoder as Seq2SeqAttentionDecoder, Seq2SeqDecoder as Seq2SeqDecoder,
@@ -57,8 +63,10 @@ if TYPE_CHECKING:
     )
     from d2lmini.training import (
         Accumulator as Accumulator, MaskedSoftmaxCELoss as MaskedSoftmaxCELoss, Timer as Timer,
-        Training as Training, beam_search as beam_search, bleu as bleu, grad_clipping as grad_clipping,
-        predict_seq2seq as predict_seq2seq, train_seq2seq as train_seq2seq,
+        Training as Training, grad_clipping as grad_clipping, train_seq2seq as train_seq2seq,
+    )
+    from d2lmini.decoding import (
+        beam_search as beam_search, bleu as bleu, predict_seq2seq as predict_seq2seq,
     )
     from d2lmini.complexity import (
         AttentionLayer as AttentionLayer, ConvolutionLayer as ConvolutionLayer,
@@ -113,3 +121,17 @@ else:
 
     def __dir__() -> list[str]:
         return sorted([*__all__, *_FILES, "__version__"])
+
+
+def _training_progress(num_epochs: int) -> _Callable[[int, float], None] | None:
+    """Show the loss as a curve if this is a notebook."""
+    from d2lmini.notebook.kernel import kernel_shell
+
+    if kernel_shell() is None:
+        return None
+    from d2lmini.notebook.curve import TrainingCurve
+
+    return TrainingCurve(num_epochs)
+
+
+_hooks.training_progress = _training_progress

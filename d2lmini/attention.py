@@ -134,8 +134,9 @@ def _allowed(
         mask = padding if mask is None else padding & mask
     if mask is None:
         return None
-    # (batch, queries, keys) -> (batch, 1, queries, keys), (keys,) -> (1, keys); (queries, keys) broadcasts
-    return mask.unsqueeze(-3) if mask.dim() == 3 and len(shape) == 4 else torch.atleast_2d(mask)
+    if mask.dim() == 3 and len(shape) == 4:
+        return mask.unsqueeze(1)  # (batch or 1, 1, queries or 1, keys)
+    return mask.unsqueeze(0) if mask.dim() == 1 else mask  # the kernels want two axes at least
 
 
 def _check_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
