@@ -16,9 +16,9 @@ from book.ext.ui import LANGUAGES, short_language, strings
 
 # Before the first paint: the chosen theme, or the system's. Allowed by its hash, so keep it one constant.
 THEME_LINE = (
-    '(()=>{let m="auto";try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))||m}catch{}'
-    'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
-    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
+    '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
+    'const r=document.documentElement;r.dataset.mode=m=m=="light"||m=="dark"?m:"auto";'
+    'r.dataset.theme=m!="auto"?m:matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
 )
 
 
