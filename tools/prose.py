@@ -23,6 +23,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, chapters, path_of, read, shown, source
+from d2lmini.language import words
 
 HAN = "\u4e00-\u9fff"
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
@@ -107,6 +108,15 @@ def localized(data: Any, where: str) -> Iterator[Text]:
             yield from localized(item, where)
 
 
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text of nested words with its key."""
+    if isinstance(value, str):
+        yield path, value
+    else:
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+
+
 def course_texts(root: Path = ROOT) -> Iterator[Text]:
     """Yield all prose of the course."""
     for language in LANGUAGES:
@@ -119,14 +129,13 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
         except yaml.YAMLError as error:
             raise CourseError(f"{shown(path, root)}: {error}") from None
         yield from localized(data, shown(path, root))
-    for path in sorted(root.glob("d2lmini/notebook/widgets/*.json")):
-        yield from localized(json.loads(path.read_text(encoding="utf-8")), shown(path, root))
-    tables = ("d2lmini/assets/catalogue.csv", "book/locale/*.csv", "chapters/*.csv")
-    for path in sorted(path for table in tables for path in root.glob(table)):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                for language in LANGUAGES:
-                    yield Text(f"{shown(path, root)}#{row['en']}", language, row[language])
+    for language in LANGUAGES:
+        for key, text in _leaves(words(language)):
+            yield Text(f"d2lmini/words/{language}.toml#{key}", language, text)
+    with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for language in LANGUAGES:
+                yield Text(f"chapters/glossary.csv#{row['en']}", language, row[language])
     for path in sorted(root.glob("*.md")):
         for number, paragraph in enumerate(re.split(r"\n\s*\n", path.read_text(encoding="utf-8")), 1):
             yield Text(f"{shown(path, root)}#{number}", language_of(paragraph), paragraph)
