@@ -11,13 +11,14 @@ from playwright.sync_api import expect
 
 import d2lmini as d2l
 from book.build import page_names, table_of_contents
-from book.ext.ui import LANGUAGES, strings
-from d2lmini.notebook import exercises
+from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook import exercises, palette
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 PAGES = page_names(table_of_contents(ROOT))
 WIDTHS = (1280, 375)
+DARK_PAGE = "rgb({}, {}, {})".format(*bytes.fromhex(palette.COLORS["bg"][True].removeprefix("#")))
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "rules": {"empty-table-header": {"enabled": False}},  # axe sees no text in MathML; screen readers do
@@ -272,9 +273,19 @@ def test_theme_goes_round_and_is_remembered(small):
     small.page.reload()
     assert root.get_attribute("data-theme") == "dark"
     assert button.get_attribute("aria-label") == "Theme: dark"
-    assert small.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+    assert small.page.evaluate("getComputedStyle(document.body).backgroundColor") == DARK_PAGE
     small.page.goto(f"{small.home}/index.html#choose")
     assert root.get_attribute("data-theme") == "dark"
+    assert small.page.evaluate("getComputedStyle(document.body).backgroundColor") == DARK_PAGE
+
+
+def test_a_theme_that_does_not_exist_is_the_systems(small):
+    small.page.emulate_media(color_scheme="light")
+    small.page.add_init_script("localStorage.setItem('d2lmini-theme', '\"sepia\"')")
+    small.open("en/index.html")
+    expect(small.page.locator("html")).to_have_attribute("data-mode", "auto")
+    expect(small.page.locator("html")).to_have_attribute("data-theme", "light")
+    expect(small.page.locator(".to-theme")).to_have_attribute("aria-label", "Theme: as the system")
 
 
 def test_the_theme_follows_the_system_until_one_is_chosen(small):
@@ -335,7 +346,7 @@ def test_wide_things_scroll_in_their_own_box_by_keyboard(small):
         reached = small.page.locator(f"article {box}").first
         assert reached.evaluate("e => e.scrollWidth > e.clientWidth")
         assert reached.get_attribute("tabindex") == "0"
-        assert reached.get_attribute("aria-label") == strings("en")[label]
+        assert reached.get_attribute("aria-label") == words("en")["site"]["script"][label]
 
 
 def test_chapters_open_and_close_by_keyboard_on_a_phone(small):
@@ -365,7 +376,7 @@ def test_the_first_page_shows_what_is_solved_and_opens_the_dialog(small):
     small.page.locator("#site-progress").wait_for()
 
 
-# ---- on machines with other fonts: only where fontconfig rules, but what holds there is a matter of the style sheet
+# ---- on machines with other fonts: only where fontconfig rules, but what holds there is a matter of styles
 
 PLAIN = {"Plain": (900, 200)}
 MACHINES = {
@@ -393,11 +404,16 @@ def test_a_line_is_as_high_with_emphasis_code_or_a_formula_as_without(
                 paragraph.append(words);
                 let inner = paragraph;
                 for (const tag of nested.split(" "))
-                    inner.append((inner = tag === "formula" ? formula.cloneNode(true) : document.createElement(tag)));
+                {
+                    const node = tag === "formula" ? formula.cloneNode(true) : document.createElement(tag);
+                    inner.append(node);
+                    inner = node;
+                }
                 if (nested !== "formula") inner.append(words);
                 paragraph.append(words);
                 document.querySelector("article").append(paragraph);
-                return paragraph.getBoundingClientRect().height / parseFloat(getComputedStyle(paragraph).lineHeight);
+                const { height } = paragraph.getBoundingClientRect();
+                return height / parseFloat(getComputedStyle(paragraph).lineHeight);
             });
         }""",
         ["span", "em", "strong", "code", "a code", "em strong", "sup", "sub", "formula"],
