@@ -79,7 +79,7 @@ def run_verb(verb: str, rest: list[str]) -> int:
         return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":
-        return module("book.build", []) or module("book.serve", rest)
+        return module("book.serve", ["--build", *rest])
     if verb == "test":
         return test(rest)
     return module(MODULES.get(verb, f"tools.{verb}"), rest)

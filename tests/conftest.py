@@ -1,11 +1,12 @@
 """What several tests share: the finished site, a small book of tricky pages, a server for each, a browser."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from making import ROOT, make_book, served
+from making import ROOT, fonts_of_a_machine, make_book, served
 from playwright.sync_api import Browser, sync_playwright
 
 from book import build as site_builder
@@ -65,4 +66,20 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM)
         yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def browser_with_fonts(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Browser]]:
+    """Starts the browser as on a machine that has these fonts and no others: family → (ascent, descent)."""
+    started = []
+
+    def start(faces: dict[str, tuple[int, int]]) -> Browser:
+        environment = {**os.environ, "FONTCONFIG_FILE": str(fonts_of_a_machine(tmp_path, faces))}
+        chromium = browser.browser_type
+        started.append(chromium.launch(executable_path=find_browser(), args=CHROMIUM, env=environment))
+        return started[-1]
+
+    yield start
+    for chromium in started:
         chromium.close()
