@@ -16,7 +16,6 @@ from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
 from book.ext.css import squeeze
-from book.ext.ui import short_language
 from book.katex import FOLDER as KATEX
 from d2lmini.language import LANGUAGES
 from d2lmini.notebook import palette
@@ -190,7 +189,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for kind in KINDS:
-        module = module_source(kind, short_language(app.config.language))
+        module = module_source(kind, app.config.d2lmini_language)
         (static / "widgets" / f"{kind}.js").write_text(module, encoding="utf-8")
 
 
