@@ -51,16 +51,16 @@ def value(client: BlockingKernelClient, code: str) -> Any:
 
 # What a cell could notice of the process in which it runs.
 STATE = """
-import os, sys, locale, logging, signal, threading, warnings
+import os, re, sys, locale, logging, signal, threading, warnings
 loaded = [name for name in sys.modules if name.startswith("d2lmini")]
-import matplotlib, matplotlib.pyplot as plt, numpy, torch, d2lmini as d2l
+import matplotlib, matplotlib.pyplot as plt, torch, torch._dynamo, d2lmini as d2l
 state = {"loaded": loaded, "path": sys.path, "folder": os.getcwd(), "environment": dict(os.environ)}
 state["argv"] = [os.path.basename(sys.argv[0]), sys.argv[3:]]
 state["python"] = [sys.executable, str(sys.flags), str(sys._xoptions), hash("a"), sys.getrecursionlimit()]
 state["text"] = [locale.getlocale(), sys.getfilesystemencoding(), sys.stdout.encoding]
 state["signals"] = [str(signal.getsignal(n)) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)]
-state["threads"] = sorted(thread.name for thread in threading.enumerate())
-state["warnings"] = sorted(str(rule) for rule in warnings.filters if "sympy" not in str(rule))
+state["threads"] = sorted(re.sub(r"\\d", "", thread.name) for thread in threading.enumerate())
+state["warnings"] = sorted(map(str, warnings.filters))
 state["logging"] = [str(type(handler)) for handler in logging.getLogger().handlers]
 state["plots"] = [matplotlib.get_backend(), plt.get_fignums(), {k: str(v) for k, v in plt.rcParams.items()}]
 state["torch"] = [torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled()]

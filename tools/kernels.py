@@ -36,6 +36,7 @@ KERNEL_ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
 }
 WARM = (
+    "ipykernel.debugger",
     "ipykernel.ipkernel",
     "ipykernel.kernelapp",
     "ipywidgets",
@@ -135,8 +136,9 @@ def warm_process() -> socket.socket:
 def serve(connection: socket.socket) -> dict[str, Any]:
     """Import what notebooks need, then fork at each request; return the request in the fork."""
     del sys.path[0]  # the folder of this file, which a kernel does not have
-    # Both are read when a module is imported, and a kernel has them by then.
-    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # the kernel ends when its parent does
+    given = dict(os.environ)
+    # Modules read these when they are imported, and set others: a kernel has them all.
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # whose end is the kernel's, too
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for name in WARM:
         with contextlib.suppress(ImportError):  # the cell that needs it will say so
@@ -153,7 +155,9 @@ def serve(connection: socket.socket) -> dict[str, Any]:
             connection.sendall(str(os.getpid()).encode())
             requests.close()
             connection.close()
-            return json.loads(request)
+            asked = json.loads(request)
+            asked["environment"] |= dict(os.environ.items() - given.items())
+            return asked
     sys.exit()
 
 
@@ -161,7 +165,7 @@ def become(argv: list[str], folder: str, environment: dict[str, str]) -> None:
     """Be the kernel that this command line starts in this folder and environment."""
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(environment, JPY_PARENT_PID=str(os.getppid()))
+    os.environ.update(environment)
     # A new process has random numbers of its own; Python's generator sees to that by itself.
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()
