@@ -9,17 +9,7 @@ from making import ROOT, make_book, served
 from playwright.sync_api import Browser, sync_playwright
 
 from book import build as site_builder
-from course import find_browser
-
-# quiet: no updates, no sync, no traffic that the pages did not ask for
-CHROMIUM = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+from tools.browser import launch
 
 
 @pytest.fixture(scope="session")
@@ -61,8 +51,8 @@ def small_address(small_site: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """An installed Chrome or Chromium, else Playwright's own."""
+    """An installed Chrome or Chromium, or the browser that D2LMINI_BROWSER names."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM)
-        yield chromium
-        chromium.close()
+        started = launch(playwright)
+        yield started
+        started.close()
