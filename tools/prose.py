@@ -177,9 +177,9 @@ def _wrong_terms(root: Path) -> dict[str, list[tuple[re.Pattern[str], str, str]]
     terms: dict[str, list[tuple[re.Pattern[str], str, str]]] = {language: [] for language in LANGUAGES}
     with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            for language in ("vi", "zh"):
-                for wrong in filter(None, map(str.strip, row[f"wrong_{language}"].split(";"))):
-                    edge = r"\b" if language == "vi" else ""
+            for language in LANGUAGES[1:]:
+                for wrong in filter(None, map(str.strip, (row[f"wrong_{language}"] or "").split(";"))):
+                    edge = "" if re.search(f"[{HAN}]", wrong) else r"\b"  # Chinese has no spaces
                     pattern = re.compile(edge + re.escape(wrong) + edge, re.I)
                     terms[language].append((pattern, wrong, row[language]))
     return terms
@@ -272,12 +272,21 @@ def _around(text: str, found: re.Match[str]) -> str:
     return text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
 
 
+RULES = {"vi": vietnamese, "zh": chinese}  # the typography of a language; one without rules has none
+LETTERS = {
+    "vi": VIETNAMESE,
+    "zh": re.compile(f"[{HAN}]"),
+}  # what a sentence of the language cannot do without
+
+
 def untranslated(markdown: str, language: str, english: set[str]) -> Iterator[str]:
     """Paragraphs left in English, but for references: they hold an address, and their titles stay."""
     for paragraph in paragraphs(markdown):
         words = len(re.findall(r"[A-Za-z]{2,}", prose(paragraph)))
-        local = VIETNAMESE.search(paragraph) if language == "vi" else re.search(f"[{HAN}]", paragraph)
-        if words >= (5 if paragraph in english else 12) and not local and "://" not in paragraph:
+        local = LETTERS.get(language)
+        copied = paragraph in english and words >= 5
+        foreign = local and words >= 12
+        if (copied or foreign) and not (local and local.search(paragraph)) and "://" not in paragraph:
             yield f"left in English: {paragraph[:60]!r}"
 
 
@@ -328,10 +337,8 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
         words = prose(text)
         slips = [] if ".md#" in where else list(commonmark(text))  # only notebooks are read outside GitHub
         slips += [*normalized(text), *vocabulary(words, language, root)]
-        if language == "vi":
-            slips += vietnamese(words)
-        if language == "zh":
-            slips += chinese(words)
+        if language in RULES:
+            slips += RULES[language](words)
         if language != "en":
             slips += untranslated(text, language, english)
         found += [Finding(where, slip) for slip in slips]
