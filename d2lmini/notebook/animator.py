@@ -8,10 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from d2lmini.notebook import theme
+from d2lmini.notebook.kernel import kernel_shell
 from d2lmini.notebook.plotting import (
     as_svg,
     draw_lines,
-    kernel_shell,
     line_description,
     line_title,
     numbers,

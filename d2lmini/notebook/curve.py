@@ -1,6 +1,6 @@
 """The loss while a model trains, as a curve that grows below the cell."""
 
-from d2lmini.notebook.plotting import Animator
+from d2lmini.notebook.animator import Animator
 
 
 class TrainingCurve:
