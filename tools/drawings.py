@@ -18,16 +18,6 @@ from book.chapters import ROOT
 
 FOLDER = ROOT / "d2lmini" / "assets" / "figures"
 Point = tuple[float, float]
-Draw = Callable[[], Iterator[str]]
-DRAWINGS: dict[str, tuple[int, Draw]] = {}  # name → height, and what draws it
-
-
-def drawing(height: int) -> Callable[[Draw], Draw]:
-    def register(draw: Draw) -> Draw:
-        DRAWINGS[draw.__name__.replace("_", "-")] = height, draw
-        return draw
-
-    return register
 
 
 # ---- parts
@@ -97,12 +87,10 @@ def edge(start: Point, end: Point, kind: str, strong: float = 0) -> str:
     dx, dy = ((b - a) / hypot(x2 - x1, y2 - y1) for a, b in zip(start, end, strict=True))
     before, after = 11.5, 13 if strong else 11.5
     dashes = {"cnn": ("0.1 4.5", "0.1 6"), "rnn": ("7 4", "9 4"), "attention": ("", "")}[kind]
-    style: dict[str, object] = {
-        "stroke_dasharray": dashes[strong > 0],
-        "stroke_linecap": "round" if kind == "cnn" else "",
-    }
+    cap, opacity = "round" if kind == "cnn" else "", "" if strong else 0.55
     start, end = (x1 + before * dx, y1 + before * dy), (x2 - after * dx, y2 - after * dy)
-    return line(start, end, kind, strong or 1.3, **style, stroke_opacity="" if strong else 0.55)
+    style = {"stroke_dasharray": dashes[strong > 0], "stroke_linecap": cap, "stroke_opacity": opacity}
+    return line(start, end, kind, strong or 1.3, **style)
 
 
 def nodes(places: Iterable[Point], kind: str, filled: Iterable[Point]) -> str:
@@ -114,7 +102,6 @@ def nodes(places: Iterable[Point], kind: str, filled: Iterable[Point]) -> str:
 # ---- drawings
 
 
-@drawing(276)
 def attention_heads() -> Iterator[str]:
     """Multi-head attention: the width is cut into heads that attend separately and are joined again
 
@@ -144,7 +131,6 @@ def attention_heads() -> Iterator[str]:
     yield words(336, 264, "{{each head: (n, hidden / heads)}}", "muted", 18)
 
 
-@drawing(226)
 def attention_qkv() -> Iterator[str]:
     """Attention as matrix products: queries times keys give weights, weights times values give the output
 
@@ -171,7 +157,6 @@ def attention_qkv() -> Iterator[str]:
     yield words(260, 88, "softmax", "muted", 18)
 
 
-@drawing(204)
 def course_map() -> Iterator[str]:
     """Map of the course: self-attention, what it costs, positional encoding; the Transformer and the
     translator are still to come
@@ -197,7 +182,6 @@ def course_map() -> Iterator[str]:
         yield element("a", station, href=f"{page}.html", target="_top") if page else station
 
 
-@drawing(302)
 def dilated_convolution() -> Iterator[str]:
     """Two layers of a dilated causal convolution join nine tokens
 
@@ -215,7 +199,6 @@ def dilated_convolution() -> Iterator[str]:
     yield words(340, 291, "{{first layer: dilation 1; second layer: dilation 3}}", "muted", 19)
 
 
-@drawing(236)
 def positional_clocks() -> Iterator[str]:
     """Four pairs of columns drawn as clock hands, at positions 3 and 5
 
@@ -240,7 +223,6 @@ def positional_clocks() -> Iterator[str]:
         yield words(x + 50, 222, f"{{{{position {position}}}}}", size=18, text_anchor="start")
 
 
-@drawing(240)
 def positional_reading() -> Iterator[str]:
     """Three words read by a recurrent network and by self-attention
 
@@ -276,7 +258,6 @@ def positional_reading() -> Iterator[str]:
     yield line((340, 20), (340, 230), "line", 1.2)
 
 
-@drawing(380)
 def three_architectures() -> Iterator[str]:
     """Three ways from five inputs to five outputs: convolution, recurrent, self-attention
 
@@ -321,18 +302,29 @@ def three_architectures() -> Iterator[str]:
 
 # ---- files
 
+DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → what draws it, and its height
+    draw.__name__.replace("_", "-"): (draw, height)
+    for draw, height in (
+        (attention_heads, 276),
+        (attention_qkv, 226),
+        (course_map, 204),
+        (dilated_convolution, 302),
+        (positional_clocks, 236),
+        (positional_reading, 240),
+        (three_architectures, 380),
+    )
+}
+
 
 def svg(name: str) -> str:
     """What the file of a drawing holds."""
-    height, draw = DRAWINGS[name]
+    draw, height = DRAWINGS[name]
     title, _, description = (inspect.getdoc(draw) or "").partition("\n\n")
-    said = (
-        element(tag, f"{{{{{' '.join(text.split())}}}}}")
-        for tag, text in (("title", title), ("desc", description))
-    )
+    said = [("title", title), ("desc", description)]
+    parts = [element(tag, f"{{{{{' '.join(text.split())}}}}}") for tag, text in said]
     root = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 680 {height}", "role": "img"}
-    parts = (part for part in (*said, *draw()) if part)
-    return element("svg", "\n", "\n".join(parts), "\n", **root, font_family="inherit") + "\n"
+    lines = "\n".join(filter(None, [*parts, *draw()]))
+    return element("svg", f"\n{lines}\n", **root, font_family="inherit") + "\n"
 
 
 def main(arguments: list[str]) -> None:
@@ -340,10 +332,7 @@ def main(arguments: list[str]) -> None:
     drawn = {FOLDER / f"{name}.svg": svg(name) for name in DRAWINGS}
     if arguments == ["--check"]:
         stored = {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.svg")}
-        wrong = sorted(
-            path.name for path in drawn.keys() | stored.keys() if drawn.get(path) != stored.get(path)
-        )
-        if wrong:
+        if wrong := sorted({path.name for path, _ in drawn.items() ^ stored.items()}):
             raise SystemExit(
                 f"not as tools/drawings.py draws them: {', '.join(wrong)}; run `-m tools.drawings`"
             )
