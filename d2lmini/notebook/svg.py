@@ -147,18 +147,23 @@ def title_of(svg: str) -> str:
 
 
 def _parse(svg: str) -> Element:
-    """Return the root of an SVG, its names without namespaces: no prefix has to be registered to write it."""
+    """Return the root of an SVG, its names without namespaces: no prefix has to be registered to write it.
+
+    What an editor noted for itself is left out, and so are scripts.
+    """
     try:
         root = ElementTree.fromstring(svg.strip("\ufeff \t\r\n"))
     except ElementTree.ParseError as error:
         raise ValueError(f"svg: this is not well-formed XML ({error}): {svg[:60]!r}") from None
     for element in root.iter():
-        element[:] = [child for child in element if _namespace(child.tag) in _READ]
+        element[:] = [
+            child for child in element if _namespace(child.tag) in _READ and not child.tag.endswith("script")
+        ]
         element.tag = element.tag.rpartition("}")[2]
         element.attrib = {
             name.replace(_XML, "xml:").rpartition("}")[2]: value
             for name, value in element.items()
-            if _namespace(name) in {*_READ, _XML}
+            if _namespace(name) in {*_READ, _XML} and not name.startswith("on")  # onload, onclick …
         }
     if root.tag != "svg":
         raise ValueError(f"svg: got an element <{root.tag}>; give an <svg>")
