@@ -73,7 +73,8 @@ if TYPE_CHECKING:
         show_heatmaps as show_heatmaps, use_svg_display as use_svg_display,
     )
     from d2lmini.notebook.figures import figure as figure
-    from d2lmini.notebook.exercises import exercise as exercise, progress as progress
+    from d2lmini.notebook.exercises import exercise as exercise
+    from d2lmini.notebook.progress import progress as progress
     from d2lmini.notebook.check import check as check
     from d2lmini.notebook.widgets import explorer as explorer
     # fmt: on

@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from book import build as site_builder
 from course import find_browser
+from d2lmini.language import use_language
+from d2lmini.notebook import progress
 
 # quiet: no updates, no sync, no traffic that the pages did not ask for
 CHROMIUM = [
@@ -66,3 +68,14 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of its own to work in, where answers are kept; English; nothing left from the test before."""
+    monkeypatch.chdir(tmp_path)
+    progress._unsaved.clear()
+    progress._warn.cache_clear()
+    use_language("en")
+    yield tmp_path
+    use_language("en")

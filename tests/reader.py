@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from d2lmini.notebook import exercises
+from d2lmini.notebook import content
 
 KINDS: dict[str, str] = {}  # kind -> the first exercise of it
-for _name in exercises.exercise_names():
-    KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
+for _name in content.exercise_names():
+    KINDS.setdefault(content.exercise_content(_name, "en")["kind"], _name)
 EACH = (*KINDS.values(), "self-attention/where-the-mask")  # a spot may also be one of a picture
 
 

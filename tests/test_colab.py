@@ -8,12 +8,12 @@ from jupyter_client.manager import start_new_kernel
 from making import ROOT
 
 from course import VENV
-from d2lmini.notebook import exercises
+from d2lmini.notebook import content
 from d2lmini.notebook.widgets import module_source
 
 EXPLORERS = ("attention-explorer", "path-explorer", "clock-explorer")
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
-CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in exercises.exercise_names()}
+CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in content.exercise_names()}
 
 
 @pytest.fixture(scope="module")

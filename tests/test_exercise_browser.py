@@ -10,10 +10,10 @@ from reader import EACH, KINDS, Reader, answers, drive, plain
 
 import d2lmini as d2l
 from conftest import served
-from d2lmini.notebook import exercises, widgets
-from tools import compile_exercises as compiler
+from d2lmini.notebook import content, widgets
+from tools.exercise_format import MODELS
 
-NAMES = exercises.exercise_names()
+NAMES = content.exercise_names()
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # the least a host must do: what anywidget and the website give a module
 HOST = """
@@ -177,7 +177,7 @@ def test_an_open_answer_is_kept_while_it_is_written(sheet: Sheet) -> None:
 
 
 def test_every_kind_is_used() -> None:
-    assert set(KINDS) == set(compiler.KINDS)
+    assert set(KINDS) == set(MODELS)
 
 
 @pytest.mark.parametrize("name", EACH)

@@ -7,7 +7,7 @@ from importlib.resources import files
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from d2lmini.language import text
+from d2lmini.language import current_language, words
 
 
 class Drawing:
@@ -30,17 +30,19 @@ class Drawing:
         return {"image/svg+xml": self.svg, "text/plain": self.title}
 
 
-def figure(name: str) -> Drawing:
-    """Return one of the course's figures, with its words in the reader's language.
+def figure(name: str, language: str | None = None) -> Drawing:
+    """Return one of the course's figures.
 
     Args:
         name: the figure's file name without ``.svg``.
+        language: of its words; None: the reader's language.
 
     Returns:
         What a notebook shows when it is the last line of a cell.
 
     Raises:
-        ValueError: there is no such figure; the nearest names are given.
+        ValueError: there is no such figure (the nearest names are given), or the figure has a word that the
+            course does not know.
 
     Example:
         >>> figure("no such figure")
@@ -49,11 +51,19 @@ def figure(name: str) -> Drawing:
         ValueError: name: there is no figure 'no such figure'...
     """
     if name not in figure_names():
-        near = difflib.get_close_matches(name, figure_names(), n=3) or figure_names()[:5]
+        near = difflib.get_close_matches(str(name), figure_names(), n=3) or figure_names()[:5]
         hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
         raise ValueError(f"name: there is no figure {name!r}{hint}")
     svg = (files("d2lmini") / "assets" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
-    return Drawing(re.sub(r"\{\{(.+?)\}\}", lambda placeholder: escape(text(placeholder[1].strip())), svg))
+    texts = words(language or current_language())["plots"]
+
+    def word(place: re.Match[str]) -> str:
+        english = place[1].strip()
+        if english not in texts:
+            raise ValueError(f"name: the figure {name!r} has the word {english!r}, which [plots] does not")
+        return escape(texts[english])
+
+    return Drawing(re.sub(r"\{\{(.+?)\}\}", word, svg))
 
 
 @cache

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from d2lmini.language import current_language
+from d2lmini.language import current_language, words
 
 _ASSETS = files("d2lmini.notebook.widgets")
 
@@ -108,11 +108,16 @@ def explorer(name: str, **options: Any) -> Any:
         >>> explorer("attention-explorer")
         <attention-explorer attention-explorer>
     """
+    state, body = _explorer_parts(name, current_language())
+    return make(name, name, {**state, **options}, body)
+
+
+def stored_explorer(name: str, language: str) -> str:
+    """Return the HTML that a notebook stores of an explorer, the same bytes every time."""
+    return fallback(name, name, *_explorer_parts(name, language))
+
+
+def _explorer_parts(name: str, language: str) -> tuple[dict[str, Any], str]:
+    """Return the state of an explorer and what to read where no module runs."""
     module_source(name)
-    state = {"lang": current_language(), **options}
-    words = {
-        "en": "An explorer stands here: run this cell, or read this page on the website.",
-        "vi": "Ở đây có một công cụ khám phá: hãy chạy ô này, hoặc đọc trang này trên website.",
-        "zh": "这里有一个交互演示：运行此单元格，或在网站上阅读本页。",
-    }
-    return make(name, name, state, f"<em>{words[current_language()]}</em>")
+    return {"lang": language}, f"<em>{words(language)['explorers']['shown_here']}</em>"
