@@ -1,14 +1,18 @@
 """Code exercises: the published solution, every known bug, and functions that do odd things."""
 
+import _thread
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
 import d2lmini as d2l
+import d2lmini.notebook.check
 from d2lmini.notebook import progress
 from d2lmini.notebook.check import TASKS
 from d2lmini.notebook.content import exercise_content
@@ -216,3 +220,82 @@ def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> N
     assert "without calling it" in told(capsys, SPLIT, torch.ones(2))
     with pytest.raises(ValueError, match="choose one of 'self-attention/code-attention'"):
         d2l.check("self-attention/why-scale", split_in_another_style)
+
+
+def test_results_of_every_layout_and_precision_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    for change in (torch.Tensor.to_sparse, torch.Tensor.double, torch.nn.Parameter):
+        assert "Correct." in told(capsys, SPLIT, lambda X, h, c=change: c(split_in_another_style(X, h)))
+    assert "should be" in told(capsys, SPLIT, lambda X, h: (split_in_another_style(X, h) + 1).to_sparse())
+    assert "should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).int())
+    mask = written(solution_code(LOCAL))
+    assert "Correct." in told(capsys, LOCAL, lambda n, r: mask(n, r).float())
+    assert "should be 1.000; it is 0.500" in told(capsys, LOCAL, lambda n, r: mask(n, r) / 2)
+
+
+def test_a_result_whose_numbers_cannot_be_read_is_told_as_that(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).to("meta"))
+    assert "result lies on the device meta" in out and "return it on cpu" in out
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no second device")
+def test_a_right_result_on_another_device_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Correct." in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).cuda())
+
+
+def test_a_complex_result_is_not_right(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).to(torch.complex64))
+    assert "it returned Tensor (torch.complex64)" in out
+    assert progress.answers() == {}
+
+
+def test_leaving_python_is_an_error_of_the_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "stops with SystemExit: 3" in told(capsys, SPLIT, lambda X, h: sys.exit(3))
+
+
+def test_inputs_made_into_something_else_count_as_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    def halves_precision(X: Any, num_heads: int) -> Any:
+        result = split_in_another_style(X, num_heads)
+        X.data = X.data.half()
+        return result
+
+    assert "changes its inputs" in told(capsys, SPLIT, halves_precision)
+
+
+def test_what_goes_wrong_in_the_judge_is_not_called_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(d2lmini.notebook.check, "_has_gap", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        d2l.check(SPLIT, split_in_another_style)
+
+
+def test_the_stop_button_ends_the_function_too() -> None:
+    """Jupyter's stop button raises KeyboardInterrupt in the main thread, here while it waits."""
+    started = threading.Event()
+
+    def endless(*_: Any) -> None:
+        started.set()
+        while True:
+            sum(range(10))
+
+    def stop() -> None:
+        started.wait()
+        _thread.interrupt_main()
+
+    before = threading.active_count()
+    presser = threading.Thread(target=stop)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        d2l.check(SPLIT, endless, seconds=60)
+    presser.join()
+    assert threading.active_count() == before, "it still runs"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "5", None])
+def test_no_time_to_wait_is_refused(seconds: Any) -> None:
+    with pytest.raises(ValueError, match=r"^seconds: got .*; give a number above 0"):
+        d2l.check(SPLIT, split_in_another_style, seconds=seconds)
+
+
+@pytest.mark.parametrize("name", [None, 3, ["self-attention"], "self-attention/code"])
+def test_no_code_exercise_is_refused(name: Any) -> None:
+    with pytest.raises(ValueError, match=r"^name: there is no code exercise .*choose one of 'self-attention"):
+        d2l.check(name, split_in_another_style)

@@ -53,6 +53,112 @@ def test_a_folder_that_cannot_be_written(
     assert list(own_folder.iterdir()) == []
 
 
+def test_answers_last_as_long_as_the_session_where_nothing_can_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "read-only")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(progress.tempfile, "mkstemp", refuse)
+        d2l.exercise(NAMES[0]).answer = {"given": 1}
+        assert d2l.exercise(NAMES[0]).answer == {"given": 1}
+    progress.keep_answer(NAMES[1], {"given": 2})  # now it can: both are kept
+    assert answers_in_file() == {NAMES[0]: {"given": 1}, NAMES[1]: {"given": 2}}
+
+
+def answers_in_file() -> dict[str, Any]:
+    return json.loads(Path(progress.PROGRESS_FILE).read_text(encoding="utf-8"))["answers"]
+
+
+def test_a_file_that_cannot_be_read_is_never_overwritten(
+    own_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {"a/b": {"done": True}, "c/d": {"done": True}}
+    keep(before)
+    read = Path.read_text
+
+    def locked(path: Path, *arguments: Any, **options: Any) -> str:
+        if path.name == progress.PROGRESS_FILE:
+            raise PermissionError(13, "another program holds it")
+        return read(path, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", locked)
+        shown = d2l.exercise(NAMES[0])
+        shown.answer = {"given": 1}
+        shown.answer = {"given": 2}
+        assert d2l.exercise(NAMES[0]).answer == {"given": 2}, "the session goes on"
+        d2l.progress(packed('{"d2lmini": 1, "answers": {"e/f": {"done": true}}}'))
+    assert capsys.readouterr().out.count("cannot be read") == 1
+    assert answers_in_file() == before
+    progress.keep_answer(NAMES[1], {"given": 3})
+    kept = {NAMES[0]: {"given": 2}, "e/f": {"done": True}, NAMES[1]: {"given": 3}}
+    assert answers_in_file() == before | kept
+
+
+def test_every_damaged_file_is_kept(own_folder: Path) -> None:
+    for text in ("first", "second", "third"):
+        (own_folder / "d2lmini-progress.json").write_text(text, encoding="utf-8")
+        assert progress.answers() == {}
+    names = ("d2lmini-progress.broken.json", "d2lmini-progress.broken1.json", "d2lmini-progress.broken2.json")
+    assert [(own_folder / name).read_text(encoding="utf-8") for name in names] == ["first", "second", "third"]
+
+
+def test_a_damaged_file_that_cannot_be_renamed_stays(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(13, "another program holds it")
+
+    file = own_folder / "d2lmini-progress.json"
+    file.write_text("{", encoding="utf-8")
+    monkeypatch.setattr(Path, "rename", refuse)
+    progress.keep_answer(NAMES[0], {"done": True})
+    assert file.read_text(encoding="utf-8") == "{"
+    assert progress.answers() == {NAMES[0]: {"done": True}}
+
+
+DEEP = '{"d2lmini": 1, "answers": {"a": ' + "[" * 100_000 + "]" * 100_000 + "}}"
+
+
+def test_a_deeply_nested_file_is_damaged(own_folder: Path) -> None:
+    (own_folder / "d2lmini-progress.json").write_text(DEEP, encoding="utf-8")
+    assert d2l.exercise(NAMES[0]).answer == {}
+    assert (own_folder / "d2lmini-progress.broken.json").exists()
+
+
+def test_half_a_character_does_not_stop_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    keep({NAMES[0]: {"given": "a\ud83d"}})
+    assert progress.answers() == {NAMES[0]: {"given": "a?"}}
+    assert shown_code(capsys).startswith("d2l1.")
+
+
+# made by the first version of this code: files and codes that readers have
+FIRST_CODE = (
+    "d2l1.eNp1jz0OwjAMha9SeU7En1h6m5AYGil1UOICFarEARjZgB0JcQLGnoQuXIMUiQEkBi_2-9573oIZu9KShXwkQFFcY4iQbyGim0vF"
+    "jMTW02Bd1DJq5bC_LewKCfKhAOMpbThU2AjQvlw63FiuB9pXxHJWy0KR6REOFpPvWHxgmEyHIGClglXEkE8-ZnPlYu_2U0B7gzIunWVZoDLv"
+    "jv_SnaeFNF5XZYLfSsZNyoCyvfjsub9m3e6Q5sShvWVUPO7HbneGr3ea5gXtp2iV"
+)
+FIRST_ANSWERS = {
+    "self-attention/why-scale": {"given": 0, "done": True},
+    "complexity/count-by-hand": {"tries": 2, "given": "350", "variant": 3, "done": False},
+    "self-attention/code-split-heads": {"done": True},
+    "complexity/long-documents": {"text": "mèo 猫 — “trí nhớ”", "done": True},
+}
+
+
+def test_codes_of_the_first_version_still_load() -> None:
+    d2l.progress(FIRST_CODE)
+    assert progress.answers() == FIRST_ANSWERS
+
+
+def test_files_of_the_first_version_still_load(own_folder: Path) -> None:
+    text = json.dumps({"d2lmini": 1, "answers": FIRST_ANSWERS}, ensure_ascii=False, indent=1)
+    (own_folder / "d2lmini-progress.json").write_text(text, encoding="utf-8")
+    assert d2l.exercise("self-attention/why-scale").answer == {"given": 0, "done": True}
+
+
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     progress.keep_answer("self-attention/why-scale", {"done": True})
     d2l.progress()
@@ -103,7 +209,8 @@ def packed(text: str) -> str:
     "code",
     ["", "d2l1.", "d2l1.x", "d2l2.eJw", packed("[]"), packed('{"answers": {}}'),
      packed('{"d2lmini": 1, "answers": {"a": 1}}'), packed('{"d2lmini": 1, "answers": {}}')[:-3],
-     packed('{"d2lmini": 1, "answers": {"a": {"given": "' + "x" * (1 << 20) + '"}}}')],
+     packed('{"d2lmini": 1, "answers": {"a": {"given": "' + "x" * (1 << 20) + '"}}}'),
+     packed('{"d2lmini": 1, "answers": {"a": ' + "[" * 100_000 + "]" * 100_000 + "}}")],
 )  # fmt: skip
 def test_what_is_no_code_is_refused(own_folder: Path, code: str) -> None:
     progress.keep_answer(NAMES[0], {"done": True})
@@ -111,3 +218,9 @@ def test_what_is_no_code_is_refused(own_folder: Path, code: str) -> None:
     with pytest.raises(ValueError, match=r"^code: got '.*copy all of what progress\(\) or the website shows"):
         d2l.progress(code)
     assert (own_folder / "d2lmini-progress.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("code", [3, b"d2l1.eJw", ["d2l1."], {}])
+def test_a_code_is_a_text(code: Any) -> None:
+    with pytest.raises(ValueError, match=r"^code: got .*copy all of what progress\(\)"):
+        d2l.progress(code)

@@ -6,6 +6,7 @@ right answer does not, has that bug, and is told so; the sentences stand in the 
 
 import ctypes
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -514,34 +515,41 @@ def _within(seconds: float, work: Callable[[], None]) -> bool:
     It is stopped after so many seconds, and also when Jupyter's stop button interrupts the waiting.
     """
     failures: list[BaseException] = []
-    done = threading.Event()
+    finished, ended = threading.Event(), threading.Event()
 
     def run() -> None:
         try:
             work()
-            done.set()
+            finished.set()
         except _OutOfTime:
             pass
         except BaseException as error:
             failures.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    end = time.monotonic() + seconds
     try:
-        thread.join(seconds)
+        thread.start()
+        # in slices, because on Windows nothing interrupts a longer wait; and not by thread.join(), which
+        # takes a thread for dead when it is interrupted itself (CPython 3.11)
+        while not ended.wait(0.1) and time.monotonic() < end:
+            pass
     finally:
-        _stop(thread)
+        _stop(thread, ended)
     if failures:
         raise failures[0]
-    return done.is_set()
+    return finished.is_set()
 
 
-def _stop(thread: threading.Thread) -> None:
+def _stop(thread: threading.Thread, ended: threading.Event) -> None:
     """Raise `_OutOfTime` in a thread, at its next line of Python: on every system, inside Jupyter too."""
     for _ in range(20):  # more than once, in case a bare `except` swallows it
-        if not thread.is_alive():
+        if ended.is_set():
+            thread.join()
             return
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_OutOfTime)
         )
-        thread.join(0.1)
+        ended.wait(0.1)
