@@ -297,5 +297,5 @@ def test_no_time_to_wait_is_refused(seconds: Any) -> None:
 
 @pytest.mark.parametrize("name", [None, 3, ["self-attention"], "self-attention/code"])
 def test_no_code_exercise_is_refused(name: Any) -> None:
-    with pytest.raises(ValueError, match=r"^name: there is no code exercise .*choose one of 'self-attention"):
+    with pytest.raises(ValueError, match=r"^name: got .*; choose one of 'self-attention"):
         d2l.check(name, split_in_another_style)

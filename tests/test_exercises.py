@@ -72,10 +72,6 @@ def test_what_is_no_name_is_refused(wrong: Any) -> None:
         d2l.exercise(wrong)
 
 
-def test_the_state_carries_the_words_while_the_module_reads_them_there() -> None:
-    assert d2l.exercise(NAMES[0]).state["strings"] == words("en")["exercises"]
-
-
 def test_importing_the_package_imports_no_widgets() -> None:
     large = "{'anywidget', 'ipywidgets', 'matplotlib'}"
     code = f"import sys, d2lmini; d2lmini.exercise; print({large} & {{*sys.modules}})"
@@ -85,11 +81,11 @@ def test_importing_the_package_imports_no_widgets() -> None:
 
 
 def test_modules_stand_alone() -> None:
-    source = widgets.module_source("exercise")
+    source = widgets.module_source("exercise", "en")
     assert source.count("export default") == 1 and not re.search(r"^import |import\(", source, re.M)
     assert len(gzip.compress(source.encode())) <= 20 * 1024
     with pytest.raises(ValueError, match=r"got 'exercises'; choose one of .*'exercise'"):
-        widgets.module_source("exercises")
+        widgets.module_source("exercises", "en")
 
 
 def test_the_module_finds_every_word_it_asks_for() -> None:

@@ -150,7 +150,7 @@ def _picture(value: Any) -> dict[str, str]:
     try:
         return {language: figure(value, language=language).svg for language in LANGUAGES}
     except ValueError as error:
-        raise _invalid((str(error).removeprefix("name: "),)) from None
+        raise _invalid((str(error).partition(": ")[2],)) from None
 
 
 def _line(value: Any) -> str:

@@ -9,9 +9,9 @@ from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from book import katex
+from d2lmini.letters import WIDE
 
 PLACE = re.compile(r"\{\{(\w+)(?::([^{}]*))?\}\}")  # {{a}}, {{w:.2f}}: a number that differs from try to try
-_WIDE = r"[　-〿㐀-鿿＀-￯]"  # Chinese characters and full-width punctuation
 _MARKS = {"strong_open": "b", "em_open": "i"}
 
 _markdown = MarkdownIt("zero").enable(["backticks", "emphasis", "escape"])
@@ -47,7 +47,7 @@ def segments(text: str, language: str) -> list[Any]:
             elif part:
                 parts.append(part)
     if language == "zh":  # a line break in the source is no space between Chinese characters
-        between = re.compile(rf"(?<={_WIDE}) (?={_WIDE})")
+        between = re.compile(rf"(?<=[{WIDE}]) (?=[{WIDE}])")
         return [between.sub("", part) if isinstance(part, str) else part for part in parts]
     return parts
 

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from d2lmini.errors import one_of
 from d2lmini.language import current_language, message
 from d2lmini.notebook import progress
 from d2lmini.notebook.content import exercise_content
@@ -350,9 +351,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         Not written yet: replace each ... by your code.
     """
     if name not in list(TASKS):  # a list, because what cannot be hashed is no name either
-        raise ValueError(
-            f"name: there is no code exercise {name!r}; choose one of {', '.join(map(repr, TASKS))}"
-        )
+        raise ValueError(one_of("name", name, TASKS))
     if not isinstance(seconds, int | float) or not 0 < seconds <= 3600:
         raise ValueError(f"seconds: got {seconds!r}; give a number above 0 and at most 3600")
     content = exercise_content(name, current_language())

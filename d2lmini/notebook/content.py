@@ -4,12 +4,12 @@ The content is data (``assets/exercises``, compiled from ``chapters/exercises``)
 a widget or a kernel: the website and the author's tools use it as well.
 """
 
-import difflib
 import html
 import json
 from importlib.resources import files
 from typing import Any
 
+from d2lmini.errors import nearest, one_of
 from d2lmini.language import words
 from d2lmini.notebook import widgets
 
@@ -47,13 +47,10 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
         ValueError: there is no such exercise (the nearest names are given), or no such language.
     """
     if name not in (names := exercise_names()):
-        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.3)
-        hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
-        raise ValueError(f"name: there is no exercise {name!r}{hint}")
+        raise ValueError(f"name: there is no exercise {name!r}{nearest(name, names, cutoff=0.3)}")
     editions: dict[str, Any] = json.loads((_EXERCISES / f"{name}.json").read_text(encoding="utf-8"))
     if language not in editions:
-        known = ", ".join(map(repr, editions))
-        raise ValueError(f"language: got {language!r}; the exercise {name!r} exists in {known}")
+        raise ValueError(one_of("language", language, editions))
     content: dict[str, Any] = editions[language]
     return content
 
@@ -61,7 +58,6 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
 def exercise_state(name: str, language: str) -> dict[str, Any]:
     """Return what the widget shows: the content without TeX and without the known bugs of code."""
     state: dict[str, Any] = _without(exercise_content(name, language), {"x", "bugs"})
-    state["strings"] = words(language)["exercises"]  # delete when the widget's module carries its words
     return state
 
 
