@@ -1,7 +1,6 @@
 """Exercises, from the YAML file to the stored cell: mistakes, numbers, kept answers, checked code."""
 
 import base64
-import gzip
 import json
 import re
 import subprocess
@@ -20,7 +19,7 @@ import pytest
 import yaml
 
 import d2lmini as d2l
-from d2lmini.notebook import exercises, widgets
+from d2lmini.notebook import exercises
 from d2lmini.notebook.check import TASKS
 from d2lmini.notebook.figures import figure_names
 from tools import compile_exercises as compiler
@@ -308,22 +307,6 @@ def test_importing_the_package_imports_no_widgets() -> None:
     root = Path(__file__).resolve().parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_modules_stand_alone() -> None:
-    source = widgets.module_source("exercise")
-    assert source.count("export default") == 1 and not re.search(r"^import |import\(", source, re.M)
-    assert len(gzip.compress(source.encode())) <= 20 * 1024
-    with pytest.raises(ValueError, match=r"got 'exercises'; choose one of .*'exercise'"):
-        widgets.module_source("exercises")
-
-
-def test_the_module_finds_every_word_it_asks_for() -> None:
-    source = (widgets._ASSETS / "exercise.js").read_text(encoding="utf-8")
-    words = json.loads((widgets._ASSETS / "exercise-strings.json").read_text(encoding="utf-8"))
-    asked = set(re.findall(r"\bs\.(\w+)", source)) | {f"kind_{kind}" for kind in compiler.KINDS}
-    assert asked <= set(words)
-    assert all(entry[language] for entry in words.values() for language in LANGUAGES)
 
 
 # -------------------------------------------------------------------------------------------------- answers
