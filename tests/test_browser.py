@@ -567,7 +567,7 @@ def test_a_code_carries_the_answers_to_jupyter_and_back(small, tmp_path, monkeyp
     assert field.input_value() == from_python[:-9]
     field.fill(from_python)
     field.press("Enter")
-    dialog.locator(".status", has_text="Imported 1 answers").wait_for()
+    dialog.locator(".status", has_text="Imported 1 answer.").wait_for()
     assert field.input_value() == ""
     assert small.page.locator("[data-chapter=basics] i.done").count() == 1
     assert "Correct." in exercise.get_by_role("status").inner_text()

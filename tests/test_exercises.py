@@ -1,8 +1,6 @@
 """Exercises in a notebook: the widget, and what a cell stores of it."""
 
-import gzip
 import json
-import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -12,9 +10,8 @@ from typing import Any
 import pytest
 
 import d2lmini as d2l
-from d2lmini.language import LANGUAGES, words
-from d2lmini.notebook import content, widgets
-from tools.exercise_format import MODELS
+from d2lmini.language import LANGUAGES
+from d2lmini.notebook import content
 
 NAMES = content.exercise_names()
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -78,18 +75,3 @@ def test_importing_the_package_imports_no_widgets() -> None:
     root = Path(__file__).resolve().parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_modules_stand_alone() -> None:
-    source = widgets.module_source("exercise", "en")
-    assert source.count("export default") == 1 and not re.search(r"^import |import\(", source, re.M)
-    assert len(gzip.compress(source.encode())) <= 20 * 1024
-    with pytest.raises(ValueError, match=r"got 'exercises'; choose one of .*'exercise'"):
-        widgets.module_source("exercises", "en")
-
-
-def test_the_module_finds_every_word_it_asks_for() -> None:
-    source = (widgets._ASSETS / "exercise.js").read_text(encoding="utf-8")
-    asked = set(re.findall(r"\bs\.(\w+)", source)) | {f"kind_{kind}" for kind in MODELS}
-    for language in LANGUAGES:
-        assert asked <= set(words(language)["exercises"])

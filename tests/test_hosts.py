@@ -249,4 +249,6 @@ def test_clock_explorer(host: Host) -> None:
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:
     explorer = host.explorer("clock-explorer")
     explorer.get_by_label("Offset").press("ArrowRight")
+    # the address waits 300 ms for the view to rest; timers of a page ring in the order of their times
+    explorer.page.evaluate("new Promise((ring) => setTimeout(ring, 600))")
     assert ("clock=" in explorer.page.url) == isinstance(host, Website)

@@ -11,7 +11,7 @@ from typing import Any
 
 from d2lmini.language import current_language, words
 from d2lmini.notebook.palette import COLORS
-from d2lmini.notebook.widgets.bundle import bundle
+from d2lmini.notebook.widgets.bundler import bundle
 
 _FOLDER = files("d2lmini.notebook.widgets")
 EXPLORERS = tuple(sorted(file.name[:-3] for file in _FOLDER.iterdir() if file.name.endswith("-explorer.js")))
