@@ -231,9 +231,13 @@ def test_a_figure_is_escaped_stripped_and_in_every_language(
         drawing.write_text(svg % "keys", encoding="utf-8")
         states, mistakes = compiled(tmp_path, yaml.safe_dump(data, allow_unicode=True))
         assert mistakes == [] and "<title>khóa</title><text>khóa</text>" in states["vi"]["picture"]
-        drawing.write_text(svg % "Q & K < V", encoding="utf-8")
-        _, mistakes = compiled(tmp_path, yaml.safe_dump(data, allow_unicode=True))
-        assert len(mistakes) == 1 and re.search(r"yaml:\d+: the course has no text 'Q & K < V'", mistakes[0])
+        for unknown, message in (
+            ("Q &amp; K &lt; V", "no text 'Q & K < V'"),
+            ("Q & K", "not well-formed XML"),
+        ):
+            drawing.write_text(svg % unknown, encoding="utf-8")
+            _, mistakes = compiled(tmp_path, yaml.safe_dump(data, allow_unicode=True))
+            assert len(mistakes) == 1 and re.search(rf"yaml:\d+: .*{message}", mistakes[0])
         assert current_language() == "en"
     finally:
         figures.figure_names.cache_clear()
