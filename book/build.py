@@ -21,9 +21,9 @@ from typing import Any
 import yaml
 
 from book.ext.ui import LANGUAGES, strings
+from d2lmini.language import words
 
 ROOT = Path(__file__).parents[1]
-SPHINX_LANGUAGE = {"zh": "zh_CN"}  # where Sphinx's name differs from the folder's
 
 
 class BuildError(Exception):
@@ -59,7 +59,7 @@ def _digest(paths: Iterable[Path]) -> str:
 
 def _inputs(root: Path) -> list[Path]:
     """Every file that the site is made of."""
-    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini" / "notebook" / "widgets")
+    folders = (root / "chapters", ROOT / "book", *(ROOT / "d2lmini" / name for name in ("notebook", "words")))
     files = [
         p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
     ]
@@ -90,7 +90,7 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         noconfig=True,
         confoverrides={
             "latex_individualpages": False,  # Jupyter Book takes it out again; it must be there
-            "language": SPHINX_LANGUAGE.get(language, language),
+            "language": words(language)["language"]["sphinx"],
             "external_toc_path": str(toc),
             "html_title": strings(language)["title"],
             "d2lmini_languages": languages,

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from d2lmini.language import LANGUAGES
+
 ROOT = Path(__file__).resolve().parent.parent
-LANGUAGES = ("en", "vi", "zh")  # English is the source of the other two
 
 Notebook = dict[str, Any]
 Cell = dict[str, Any]

@@ -190,19 +190,19 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         "--translated",
         nargs="+",
         metavar=("LANG", "CHAPTER [CELL"),
-        help="note that these texts, or all of the chapter, say what the English says now",
+        help="note that these texts, all of the chapter or of the language, say what the English says now",
     )
     options = parser.parse_args(arguments)
     try:
         if options.translated:
-            if len(options.translated) < 2 or options.translated[0] not in TRANSLATIONS:
-                raise CourseError(f"--translated: say {' or '.join(TRANSLATIONS)}, then the chapter")
-            language, name, *cells = options.translated
-            (path,) = find([name], [language], root)
-            notebook = read(path)
-            for cell in mark_translated(read(path_of("en", path.stem, root)), notebook, cells):
-                print(f"{language} {path.stem} {cell}: marked as translated")
-            write(path, notebook)
+            language, *names = options.translated
+            if language not in TRANSLATIONS:
+                raise CourseError(f"--translated: got {language!r}; say {' or '.join(TRANSLATIONS)} first")
+            for path in find(names[:1], [language], root):
+                notebook = read(path)
+                for cell in mark_translated(read(path_of("en", path.stem, root)), notebook, names[1:]):
+                    print(f"{language} {path.stem} {cell}: marked as translated")
+                write(path, notebook)
         elif options.copy_code:
             for path in find(options.names, TRANSLATIONS, root):
                 notebook, english = read(path), path_of("en", path.stem, root)

@@ -23,6 +23,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, chapters, path_of, read, shown, source
+from d2lmini.language import words
 
 HAN = "\u4e00-\u9fff"
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
@@ -107,6 +108,15 @@ def localized(data: Any, where: str) -> Iterator[Text]:
             yield from localized(item, where)
 
 
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text of nested words with its key."""
+    if isinstance(value, str):
+        yield path, value
+    else:
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+
+
 def course_texts(root: Path = ROOT) -> Iterator[Text]:
     """Yield all prose of the course."""
     for language in LANGUAGES:
@@ -119,14 +129,13 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
         except yaml.YAMLError as error:
             raise CourseError(f"{shown(path, root)}: {error}") from None
         yield from localized(data, shown(path, root))
-    for path in sorted(root.glob("d2lmini/notebook/widgets/*.json")):
-        yield from localized(json.loads(path.read_text(encoding="utf-8")), shown(path, root))
-    tables = ("d2lmini/assets/catalogue.csv", "book/locale/*.csv", "chapters/*.csv")
-    for path in sorted(path for table in tables for path in root.glob(table)):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                for language in LANGUAGES:
-                    yield Text(f"{shown(path, root)}#{row['en']}", language, row[language])
+    for language in LANGUAGES:
+        for key, text in _leaves(words(language)):
+            yield Text(f"d2lmini/words/{language}.toml#{key}", language, text)
+    with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for language in LANGUAGES:
+                yield Text(f"chapters/glossary.csv#{row['en']}", language, row[language])
     for path in sorted(root.glob("*.md")):
         for number, paragraph in enumerate(re.split(r"\n\s*\n", path.read_text(encoding="utf-8")), 1):
             yield Text(f"{shown(path, root)}#{number}", language_of(paragraph), paragraph)
@@ -168,9 +177,9 @@ def _wrong_terms(root: Path) -> dict[str, list[tuple[re.Pattern[str], str, str]]
     terms: dict[str, list[tuple[re.Pattern[str], str, str]]] = {language: [] for language in LANGUAGES}
     with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            for language in ("vi", "zh"):
-                for wrong in filter(None, map(str.strip, row[f"wrong_{language}"].split(";"))):
-                    edge = r"\b" if language == "vi" else ""
+            for language in LANGUAGES[1:]:
+                for wrong in filter(None, map(str.strip, (row[f"wrong_{language}"] or "").split(";"))):
+                    edge = "" if re.search(f"[{HAN}]", wrong) else r"\b"  # Chinese has no spaces
                     pattern = re.compile(edge + re.escape(wrong) + edge, re.I)
                     terms[language].append((pattern, wrong, row[language]))
     return terms
@@ -263,12 +272,21 @@ def _around(text: str, found: re.Match[str]) -> str:
     return text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
 
 
+RULES = {"vi": vietnamese, "zh": chinese}  # the typography of a language; one without rules has none
+LETTERS = {
+    "vi": VIETNAMESE,
+    "zh": re.compile(f"[{HAN}]"),
+}  # what a sentence of the language cannot do without
+
+
 def untranslated(markdown: str, language: str, english: set[str]) -> Iterator[str]:
     """Paragraphs left in English, but for references: they hold an address, and their titles stay."""
     for paragraph in paragraphs(markdown):
         words = len(re.findall(r"[A-Za-z]{2,}", prose(paragraph)))
-        local = VIETNAMESE.search(paragraph) if language == "vi" else re.search(f"[{HAN}]", paragraph)
-        if words >= (5 if paragraph in english else 12) and not local and "://" not in paragraph:
+        local = LETTERS.get(language)
+        copied = paragraph in english and words >= 5
+        foreign = local and words >= 12
+        if (copied or foreign) and not (local and local.search(paragraph)) and "://" not in paragraph:
             yield f"left in English: {paragraph[:60]!r}"
 
 
@@ -319,10 +337,8 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
         words = prose(text)
         slips = [] if ".md#" in where else list(commonmark(text))  # only notebooks are read outside GitHub
         slips += [*normalized(text), *vocabulary(words, language, root)]
-        if language == "vi":
-            slips += vietnamese(words)
-        if language == "zh":
-            slips += chinese(words)
+        if language in RULES:
+            slips += RULES[language](words)
         if language != "en":
             slips += untranslated(text, language, english)
         found += [Finding(where, slip) for slip in slips]

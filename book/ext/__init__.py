@@ -15,12 +15,13 @@ from sphinx.config import Config
 from book.ext import anchors, api, assets, maths, notebook, page
 
 HERE = Path(__file__).parent
+WORDS = HERE.parents[1] / "d2lmini" / "words"
 
 
 def _settle_config(app: Sphinx, config: Config) -> None:
     """Set what follows from the language, and make every page depend on this extension and on the theme."""
     digest = hashlib.sha256()
-    for path in (*sorted(HERE.glob("*.py")), HERE.parent / "katex.py", HERE.parent / "locale" / "ui.csv"):
+    for path in (*sorted(HERE.glob("*.py")), HERE.parent / "katex.py", *sorted(WORDS.glob("*.toml"))):
         digest.update(path.read_bytes())
     config.d2lmini_code = digest.hexdigest()[:12]
     config.d2lmini_assets = assets.version()

@@ -16,33 +16,10 @@ from book.ext.ui import LANGUAGES, short_language, strings
 
 # Before the first paint: the chosen theme, or the system's. Allowed by its hash, so keep it one constant.
 THEME_LINE = (
-    '(()=>{let m="auto";try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))||m}catch{}'
-    'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
-    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
+    '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
+    'const r=document.documentElement;r.dataset.mode=m=m=="light"||m=="dark"?m:"auto";'
+    'r.dataset.theme=m!="auto"?m:matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
 )
-JS_WORDS = [
-    "theme_auto",
-    "theme_light",
-    "theme_dark",
-    "copy",
-    "copied",
-    "formula",
-    "table",
-    "code",
-    "output",
-    "plot",
-    "answered",
-    "search_none",
-    "search_count",
-    "search_failed",
-    "import_done",
-    "import_failed",
-    "code_failed",
-    "reset_sure",
-    "reset_done",
-    "widget_failed",
-    "reset",
-]
 
 
 def content_security_policy() -> str:
@@ -214,9 +191,7 @@ def fill(
         "tag": LANGUAGES[language][0],
         "language": language,
         "words": words,
-        "js_words": json.dumps({key: words[key] for key in JS_WORDS}, ensure_ascii=False).replace(
-            "<", "\\u003c"
-        ),
+        "js_words": json.dumps(words["script"], ensure_ascii=False).replace("<", "\\u003c"),
         "pages": pages,
         "page": pages[position]
         if position is not None

@@ -1,15 +1,8 @@
-"""The words of the site itself (buttons, labels, notes), one table for the three languages."""
+"""The words of the site itself (buttons, labels, notes), from the course's files of words."""
 
-import csv
-from functools import cache
-from pathlib import Path
+from d2lmini.language import LANGUAGES as CODES, words
 
-LANGUAGES = {
-    "en": ("en", "English"),
-    "vi": ("vi", "Tiếng Việt"),
-    "zh": ("zh-CN", "中文"),
-}  # folder: tag, own name
-_TABLE = Path(__file__).parents[1] / "locale" / "ui.csv"
+LANGUAGES = {code: (words(code)["language"]["tag"], words(code)["language"]["name"]) for code in CODES}
 
 
 def short_language(language: str | None) -> str:
@@ -17,7 +10,7 @@ def short_language(language: str | None) -> str:
     return (language or "en").replace("-", "_").split("_")[0]
 
 
-@cache
 def strings(language: str) -> dict[str, str]:
-    with _TABLE.open(encoding="utf-8", newline="") as table:
-        return {row["key"]: row[language] for row in csv.DictReader(table)}
+    """The words of the pages and of their scripts."""
+    site = words(language)["site"]
+    return {**site, **site["script"]}

@@ -15,9 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from d2lmini.language import current_language
+from d2lmini.language import current_language, message
 from d2lmini.notebook import exercises
-from d2lmini.notebook.exercises import say
 
 Case = tuple[Any, ...]
 Results = tuple[Tensor, ...]
@@ -355,13 +354,12 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         )
     content = exercises.exercise_content(name, current_language())
     if not callable(function):
-        print(say("check_not_function", call=content["call"]))
+        print(message("check_not_function", call=content["call"]))
         return
     task = TASKS[name]
     verdict = _Verdict(task, {bug: _plain(text) for bug, text in content["bugs"].items()})
     finished = _within(seconds, lambda: verdict.judge(function))
-    message = verdict.message if finished else say("check_time", seconds=f"{seconds:g}")
-    print(message)
+    print(verdict.message if finished else message("check_time", seconds=f"{seconds:g}"))
     if finished and verdict.right:
         exercises.answered(name, {"done": True})
 
@@ -382,7 +380,7 @@ class _Verdict:
         self.message, self.right = "", False
 
     def judge(self, function: Callable[..., Any]) -> None:
-        self.message = self._wrong(function) or say(
+        self.message = self._wrong(function) or message(
             "check_right", count=len(self.task.cases) + len(self.task.edges)
         )
 
@@ -396,7 +394,7 @@ class _Verdict:
                 try:
                     result = function(*given)
                 except NotImplementedError:
-                    return say("check_unwritten")
+                    return message("check_unwritten")
                 except Exception as error:
                     return self._stopped(error, case)
                 results.append(result)
@@ -405,23 +403,23 @@ class _Verdict:
                     for value, before in zip(given, case, strict=True)
                 )
             if any(result is None or _has_gap(result) for result in results):
-                return say("check_unwritten")
+                return message("check_unwritten")
             if not _all_same(results, [self.task.right(*case) for case in cases]):
                 reason = self._named(results, cases) or self._first_difference(results, cases)
-                return say("check_bug", reason=reason)
+                return message("check_bug", reason=reason)
         if changed:
-            return say("check_changed")
+            return message("check_changed")
         self.right = True
         return ""
 
     def _stopped(self, error: Exception, case: Case) -> str:
-        message = say("check_error", error=f"{type(error).__name__}: {error}", shapes=_shapes(case))
+        stopped = message("check_error", error=f"{type(error).__name__}: {error}", shapes=_shapes(case))
         # the last line of the reader's own code, neither of this file nor of torch
         steps = traceback.extract_tb(error.__traceback__)
         own = [
             step.line for step in steps if step.filename != __file__ and "site-packages" not in step.filename
         ]
-        return message + ("\n" + say("check_line", line=own[-1]) if own and own[-1] else "")
+        return stopped + ("\n" + message("check_line", line=own[-1]) if own and own[-1] else "")
 
     def _named(self, results: list[Any], cases: tuple[Case, ...]) -> str:
         right = [self.task.right(*case) for case in cases]
@@ -438,19 +436,19 @@ class _Verdict:
             given = _as_tuple(result)
             if len(given) != len(expected) or not all(isinstance(one, Tensor) for one in given):
                 found = ", ".join(type(one).__name__ for one in given)
-                return say("check_type", expected=", ".join(self.task.returns), given=found)
+                return message("check_type", expected=", ".join(self.task.returns), given=found)
             shapes = _shapes(case)
             for name, one, right in zip(self.task.returns, given, expected, strict=True):
                 if one.shape != right.shape:
                     shape = {"expected": tuple(right.shape), "given": tuple(one.shape)}
-                    return say("check_shape", shapes=shapes, name=name, **shape)
+                    return message("check_shape", shapes=shapes, name=name, **shape)
                 if one.isnan().any():
-                    return say("check_nan", shapes=shapes, name=name)
+                    return message("check_nan", shapes=shapes, name=name)
                 off = ~torch.isclose(one.detach().to(right.dtype), right, atol=1e-4)
                 if off.any():
                     index = tuple(off.nonzero()[0].tolist())
                     value = {"expected": right[index].item(), "given": one[index].item()}
-                    return say("check_value", shapes=shapes, name=name, place=list(index), **value)
+                    return message("check_value", shapes=shapes, name=name, place=list(index), **value)
         raise AssertionError("called without a difference")
 
 

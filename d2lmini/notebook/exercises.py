@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from d2lmini.language import current_language
+from d2lmini.language import current_language, message, words
 
 PROGRESS_FILE = "d2lmini-progress.json"
 _CODE = "d2l1."  # how a progress code begins; zlib-compressed JSON in base64url follows
@@ -86,24 +86,8 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
         hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
         raise ValueError(f"name: there is no exercise {name!r}{hint}")
     content = json.loads((_ASSETS / "exercises" / f"{name}.json").read_text(encoding="utf-8"))[language]
-    content["strings"] = {
-        key: words[language]
-        for key, words in _strings().items()
-        if content["kind"] in words.get("for", [content["kind"]])
-    }
+    content["strings"] = words(language)["exercises"]
     return content
-
-
-@cache
-def _strings() -> dict[str, dict[str, Any]]:
-    return json.loads(
-        (files("d2lmini.notebook.widgets") / "exercise-strings.json").read_text(encoding="utf-8")
-    )
-
-
-def say(key: str, **values: Any) -> str:
-    """Return a message of ``exercise-strings.json`` in the reader's language."""
-    return _strings()[key][current_language()].format(**values)
 
 
 def _map(value: Any, change: Any) -> Any:
@@ -178,13 +162,13 @@ def answers() -> dict[str, dict[str, Any]]:
     except FileNotFoundError:
         return {}
     except OSError:
-        print(say("progress_unreadable", file=PROGRESS_FILE))
+        print(message("progress_unreadable", file=PROGRESS_FILE))
         return {}
     except (ValueError, KeyError, TypeError, AttributeError):
         aside = path.with_suffix(".broken.json")
         with suppress(OSError):
             path.replace(aside)
-            print(say("progress_broken", file=PROGRESS_FILE, aside=aside.name))
+            print(message("progress_broken", file=PROGRESS_FILE, aside=aside.name))
         return {}
 
 
@@ -210,7 +194,7 @@ def _write(kept: dict[str, dict[str, Any]]) -> None:
 @cache
 def _warn_unwritable() -> None:
     """Say it once, not at every answer."""
-    print(say("progress_unwritable", file=PROGRESS_FILE))
+    print(message("progress_unwritable", file=PROGRESS_FILE))
 
 
 def answered(name: str, answer: dict[str, Any]) -> None:
@@ -243,14 +227,14 @@ def progress(code: str | None = None) -> None:
         given = _unpack(code)
         kept |= {name: answer for name, answer in given.items() if _more(answer, kept.get(name, {}))}
         _write(kept)
-        print(say("progress_taken", count=len(given)))
+        print(message("progress_taken", count=len(given)))
     chapters: dict[str, list[bool]] = {}
     for name in exercise_names():
         chapters.setdefault(name.split("/")[0], []).append(bool(kept.get(name, {}).get("done")))
     for chapter, done in chapters.items():
-        print(say("progress_done", chapter=chapter, done=sum(done), total=len(done)))
+        print(message("progress_done", chapter=chapter, done=sum(done), total=len(done)))
     if kept:
-        print(say("progress_file", file=PROGRESS_FILE))
+        print(message("progress_file", file=PROGRESS_FILE))
         print(_pack(kept))
 
 
