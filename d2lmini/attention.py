@@ -707,5 +707,6 @@ class MultiHeadAttention(nn.Module):
         Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
         K = _split_heads(self.W_k(keys), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
         V = _split_heads(self.W_v(values), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
-        output = self.attention(Q, K, V, valid_lens, mask)  # (batch, heads, queries, num_hiddens / heads)
+        masks = (valid_lens,) if mask is None else (valid_lens, mask)  # a module of D2L's takes no mask
+        output = self.attention(Q, K, V, *masks)  # (batch, heads, queries, num_hiddens / heads)
         return self.W_o(_join_heads(output))  # (batch, queries, num_hiddens)
