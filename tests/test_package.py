@@ -1,4 +1,4 @@
-"""The package seen from outside: what an import loads, what editors and type checkers know, who imports whom."""
+"""The package from outside: what an import loads, what editors and type checkers know, who imports whom."""
 
 import ast
 import subprocess
