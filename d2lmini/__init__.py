@@ -78,9 +78,10 @@ if TYPE_CHECKING:
         sequential_depth as sequential_depth, shortest_path as shortest_path,
     )
     from d2lmini.notebook.plotting import (
-        Animator as Animator, plot as plot, set_axes as set_axes, set_figsize as set_figsize,
-        show_heatmaps as show_heatmaps, use_svg_display as use_svg_display,
+        plot as plot, set_axes as set_axes, set_figsize as set_figsize, show_heatmaps as show_heatmaps,
+        use_svg_display as use_svg_display,
     )
+    from d2lmini.notebook.animator import Animator as Animator
     from d2lmini.notebook.figures import figure as figure
     from d2lmini.notebook.exercises import exercise as exercise, progress as progress
     from d2lmini.notebook.check import check as check
