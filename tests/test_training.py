@@ -11,7 +11,7 @@ from torch.nn import functional as F
 import d2lmini as d2l
 from d2lmini import hooks, training
 from d2lmini.notebook import kernel
-from d2lmini.notebook.curve import TrainingCurve
+from d2lmini.notebook.animator import TrainingCurve
 
 torch.set_num_threads(1)
 
