@@ -131,7 +131,7 @@ def _training_progress(num_epochs: int) -> _Callable[[int, float], None] | None:
 
     if kernel_shell() is None:
         return None
-    from d2lmini.notebook.curve import TrainingCurve
+    from d2lmini.notebook.animator import TrainingCurve
 
     return TrainingCurve(num_epochs)
 

@@ -24,14 +24,6 @@ from d2lmini.notebook.kernel import kernel_shell
 _MOST_VECTOR_CELLS = 2048  # a heatmap with more cells is stored as pixels: about 90 bytes a cell otherwise
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Animator":  # it draws with the functions below, and is looked for here, too
-        from d2lmini.notebook.animator import Animator
-
-        return Animator
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 # ---- a figure below its cell
 
 
