@@ -17,7 +17,7 @@ Path(KERNEL_ENVIRONMENT["IPYTHONDIR"]).mkdir(parents=True, exist_ok=True)
 nbval.kernel.NbvalKernelspecManager = ThisPython
 
 
-# ---- the order of the tests: what takes long starts first, or one process is still at work when all others are done
+# ---- the order of the tests: what takes long starts first, or the last process works on alone
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
