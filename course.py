@@ -89,7 +89,7 @@ def run_verb(verb: str, rest: list[str]) -> int:
         return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":
-        return module("book.build", []) or module("book.serve", rest)
+        return module("book.serve", ["--build", *rest])
     if verb == "test":
         return test(rest)
     return module(MODULES.get(verb, f"tools.{verb}"), rest)
@@ -99,7 +99,9 @@ def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
     """Run a module from the root of the course; return its exit code."""
     bin_first = os.pathsep.join([str(PYTHON.parent), os.environ.get("PATH", "")])
     environment = {**os.environ, "PYTHONUTF8": "1", "PATH": bin_first}
-    process = subprocess.Popen([str(python), "-m", name, *arguments], cwd=ROOT, env=environment)
+    # oxlint is a program, no module
+    start = [str(PYTHON.parent / name)] if name == "oxlint" else [str(python), "-m", name]
+    process = subprocess.Popen([*start, *arguments], cwd=ROOT, env=environment)
     while True:
         try:
             return process.wait()
@@ -111,7 +113,7 @@ def test(pytest_arguments: list[str]) -> int:
     """Run all checks; the last line is pytest's, the exit code tells of all."""
     install_browser()
     failed = []
-    for tool, *options in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]):
+    for tool, *options in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["oxlint"]):
         print(f"{tool} {' '.join(options)}".strip() + ":", flush=True)
         if module(tool, options):
             failed.append(tool)

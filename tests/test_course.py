@@ -306,12 +306,12 @@ Modules = Callable[..., list[tuple[str, list[str]]]]
 def test_tests_run_once_after_the_linters_with_the_options_given(modules: Modules) -> None:
     ran = modules()
     assert course.main(["test", "-k", "attention"]) == 0
-    assert [name for name, _ in ran] == ["ruff", "ruff", "mypy", "pytest"]
+    assert [name for name, _ in ran] == ["ruff", "ruff", "mypy", "oxlint", "pytest"]
     assert ran[-1][1][-2:] == ["-k", "attention"]
     assert ran[-1][1][2:4] == ["--dist", "loadfile"]
 
 
-@pytest.mark.parametrize("codes", [{"ruff": 1}, {"mypy": 1}, {"pytest": 1}])
+@pytest.mark.parametrize("codes", [{"ruff": 1}, {"mypy": 1}, {"oxlint": 1}, {"pytest": 1}])
 def test_any_failing_check_fails_and_pytest_is_last(modules: Modules, codes: dict[str, int]) -> None:
     ran = modules(**codes)
     assert course.main(["test"]) == 1

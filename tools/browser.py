@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
@@ -46,10 +46,9 @@ def find_browser() -> str | None:
     return next((str(place) for place in places if place.exists()), None)
 
 
-def launch(playwright: Playwright) -> Browser:
-    """Start the browser."""
-    name = browser_name()
-    if name == "chromium":
-        return playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
-    browser: Browser = getattr(playwright, name).launch()
+def launch(playwright: Playwright, **options: Any) -> Browser:
+    """Start the browser, with Playwright's further options."""
+    if browser_name() == "chromium":
+        options |= {"executable_path": find_browser(), "args": FLAGS}
+    browser: Browser = getattr(playwright, browser_name()).launch(**options)
     return browser
