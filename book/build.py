@@ -20,10 +20,19 @@ from typing import Any
 
 import yaml
 
-from book.ext.ui import LANGUAGES, strings
-from d2lmini.language import words
+from d2lmini.language import LANGUAGES, words
 
 ROOT = Path(__file__).parents[1]
+
+
+# what stands in the site's licenses.txt: the list of its parts, then the terms of each
+LICENSES = (
+    "book/licenses.txt",
+    "LICENSE",
+    "LICENSE-TEXT",
+    "book/vendor/katex/LICENSE",
+    "book/theme/static/fonts/OFL.md",
+)
 
 
 class BuildError(Exception):
@@ -59,11 +68,11 @@ def _digest(paths: Iterable[Path]) -> str:
 
 def _inputs(root: Path) -> list[Path]:
     """Every file that the site is made of."""
-    folders = (root / "chapters", ROOT / "book", *(ROOT / "d2lmini" / name for name in ("notebook", "words")))
+    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini")
     files = [
         p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
     ]
-    files += (ROOT / "d2lmini").rglob("*.py")  # their docstrings are the reference
+    files += [ROOT / name for name in LICENSES]
     return [*files, root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 
@@ -91,8 +100,9 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         confoverrides={
             "latex_individualpages": False,  # Jupyter Book takes it out again; it must be there
             "language": words(language)["language"]["sphinx"],
+            "d2lmini_language": language,
             "external_toc_path": str(toc),
-            "html_title": strings(language)["title"],
+            "html_title": words(language)["site"]["title"],
             "d2lmini_languages": languages,
         },
         doctreedir=here / "doctrees",
@@ -141,15 +151,14 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
     from jinja2 import Environment, FileSystemLoader
 
+    from book.ext.assets import colors
     from book.ext.page import THEME_LINE, content_security_policy
 
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     base = (config.get("html", {}).get("baseurl") or "").rstrip("/") + "/"
     theme = ROOT / "book" / "theme"
     template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("door.html")
-    doors = [
-        {"code": c, "tag": LANGUAGES[c][0], "name": LANGUAGES[c][1], "words": strings(c)} for c in languages
-    ]
+    doors = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
     for name, missing in (("index.html", False), ("404.html", True)):
         page = template.render(
             doors=doors,
@@ -157,9 +166,12 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             prefix=base if missing else "",
             policy=content_security_policy(),
             theme_line=THEME_LINE,
+            colors=colors(),
         )
         (site / name).write_text(page, encoding="utf-8")
     shutil.copy(theme / "door.js", site / "door.js")
+    texts = [(ROOT / name).read_text(encoding="utf-8").strip() for name in LICENSES]
+    (site / "licenses.txt").write_text(f"\n\n{'=' * 80}\n\n".join(texts) + "\n", encoding="utf-8")
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
 
 

@@ -45,6 +45,10 @@ class Handler(SimpleHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
+    def list_directory(self, path: object) -> None:
+        """Show no folder: what has no page is not there."""
+        self.send_error(404)
+
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: the terminal is for the address."""
 
@@ -54,27 +58,44 @@ def server(site: Path, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServe
     return ThreadingHTTPServer((host, port), partial(Handler, directory=str(site)))
 
 
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port; it is a number from 0 (any free one) to 65535")
+    return int(text)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m book.serve", description="Serve the finished site.")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=_port, default=8000, help="8000 by default; 0: any free one")
     parser.add_argument("--site", type=Path, default=SITE)
+    parser.add_argument("--build", action="store_true", help="build what has changed first")
     options = parser.parse_args(arguments)
-    if not (options.site / "index.html").exists():
-        print(f"serve: no site in {options.site}; build it with: python -m book.build", file=sys.stderr)
-        return 1
+    # the port first: who has to choose another one should not wait for the site before
     try:
         running = server(options.site, options.port)
     except OSError as error:
-        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+        reasons = {
+            errno.EADDRINUSE: "is taken by another program",
+            errno.EACCES: "may not be used by you (those below 1024 belong to the administrator)",
+        }
+        if error.errno not in reasons:
             raise
         print(
-            f"serve: port {options.port} is taken by another program; "
-            f"choose another one: --port {options.port + 1}",
+            f"serve: port {options.port} {reasons[error.errno]}; "
+            "choose another one with --port, or --port 0 for any that is free",
             file=sys.stderr,
         )
         return 1
-    print(f"The course is at http://127.0.0.1:{running.server_port}/ (Ctrl-C ends it)", flush=True)
     try:
+        if options.build:
+            from book import build
+
+            if code := build.main([]):
+                return code
+        if not (options.site / "index.html").exists():
+            print(f"serve: no site in {options.site}; build it with: python -m book.build", file=sys.stderr)
+            return 1
+        print(f"The course is at http://127.0.0.1:{running.server_port}/ (Ctrl-C ends it)", flush=True)
         running.serve_forever()
     except KeyboardInterrupt:
         print()

@@ -1,4 +1,4 @@
-"""Helpers of the site's tests: make a small book, serve a folder."""
+"""Helpers of the site's tests: make a small book, serve a folder, put together the fonts of a machine."""
 
 import json
 import shutil
@@ -6,6 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from book.serve import server
 
@@ -52,3 +55,33 @@ def make_book(root: Path, pages: dict[str, dict[str, list[dict]]]) -> Path:
         for name, cells in chapters.items():
             write_notebook(root / "chapters" / language / f"{name}.ipynb", cells)
     return root
+
+
+def make_font(file: Path, family: str, ascent: int, descent: int) -> None:
+    """Write a font in which every letter of the course, Chinese ones included, is a box; 1000 units an em."""
+    pen = TTGlyphPen(None)
+    pen.moveTo((100, 0))
+    for corner in ((100, 600), (800, 600), (800, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    box = pen.glyph()
+    letters = (*range(0x20, 0x250), *range(0x1EA0, 0x1F00), *range(0x2000, 0x2300), *range(0x3000, 0xA000))
+    font = FontBuilder(1000, isTTF=True)
+    font.setupGlyphOrder([".notdef", "box"])
+    font.setupCharacterMap(dict.fromkeys((*letters, *range(0xFF00, 0xFF60)), "box"))
+    font.setupGlyf({".notdef": box, "box": box})
+    font.setupHorizontalMetrics({".notdef": (1000, 0), "box": (1000, 0)})
+    font.setupHorizontalHeader(ascent=ascent, descent=-descent)
+    font.setupNameTable({"familyName": family, "styleName": "Regular"})
+    font.setupOS2(sTypoAscender=ascent, sTypoDescender=-descent, usWinAscent=ascent, usWinDescent=descent)
+    font.setupPost()
+    font.save(file)
+
+
+def fonts_of_a_machine(folder: Path, faces: dict[str, tuple[int, int]]) -> Path:
+    """Write these fonts, family → (ascent, descent), and return the fontconfig file that knows no others."""
+    for family, (ascent, descent) in faces.items():
+        make_font(folder / f"{family}.ttf", family, ascent, descent)
+    config = folder / "fonts.conf"
+    config.write_text(f"<fontconfig><dir>{folder}</dir><cachedir>{folder / 'cache'}</cachedir></fontconfig>")
+    return config

@@ -9,7 +9,7 @@ from sphinx.errors import ExtensionError
 
 import d2lmini as d2l
 from book.ext import api
-from book.ext.ui import LANGUAGES
+from d2lmini.language import LANGUAGES
 
 NAMES = [(file, name) for file, names in api.exported().items() for name in names]
 

@@ -1,6 +1,8 @@
 """The built site: anchors, formulas, figures, languages, and builds that must fail."""
 
+import errno
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -9,6 +11,7 @@ import sys
 import unicodedata
 import urllib.error
 import urllib.request
+import zipfile
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,12 +20,14 @@ from urllib.parse import unquote, urldefrag
 import pytest
 import yaml
 from fontTools.ttLib import TTFont
+from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
 
 from book import build as site_builder, serve
-from book.ext import anchors, assets, finish, maths, notebook, svg
+from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
-from book.ext.ui import LANGUAGES, strings
+from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook import palette
 from d2lmini.notebook.exercises import exercise_content
 
 
@@ -133,8 +138,52 @@ def test_a_page_brings_the_styles_of_its_first_paint_and_no_others(small_site):
 
 
 def test_unused_rules_are_left_out():
-    css = '.a{x:1}.b,.a .c{x:2}.d{x:3}[data-theme="dark"] .a{x:4}p{x:5}'
-    assert finish.used_rules(css, '<p class="a c">') == '.a{x:1}.a .c{x:2}[data-theme="dark"] .a{x:4}p{x:5}'
+    sheet = '.a{x:1}.b,.a .c{x:2}.d{x:3}[data-theme="dark"] .a{x:4}p{x:5}'
+    left = '.a{x:1}.a .c{x:2}[data-theme="dark"] .a{x:4}p{x:5}'
+    assert css.used_rules(sheet, '<p class="a c">') == left
+
+
+@pytest.mark.parametrize(
+    ("sheet", "left"),
+    [
+        (".a:not(.b){x:1}", ".a:not(.b){x:1}"),
+        (".a:is(.b,.c) i{x:1}.d:is(.a,.b){x:1}", ".a:is(.b,.c) i{x:1}"),
+        ("@media print{.a{x:1}.b{x:2}}.b{x:3}", "@media print{.a{x:1}}"),
+        ("@media print{.b{x:2}}@font-face{font-family:b}", "@font-face{font-family:b}"),
+        ('.a[title=".b,.c{}"]{content:"} .b{"}', '.a[title=".b,.c{}"]{content:"} .b{"}'),
+    ],
+)
+def test_a_rule_is_left_out_only_where_it_cannot_apply(sheet, left):
+    assert css.used_rules(sheet, '<p class="a">') == left
+
+
+def test_a_squeezed_sheet_keeps_its_strings_and_its_meaning():
+    sheet = """
+      /* a comment */
+      .a > .b , .c :is(.d, .e) { content: " ; } , /* no comment */ "; margin: 0 calc(1px + 2px) ; }
+      @media print { p { margin: 0; } }
+    """
+    assert css.squeeze(sheet) == (
+        '.a>.b,.c :is(.d, .e){content: " ; } , /* no comment */ ";margin: 0 calc(1px + 2px)}'
+        "@media print{p{margin: 0}}"
+    )
+
+
+def test_the_style_sheet_can_be_read_and_has_no_colors_of_its_own(small_site):
+    sheet = (ROOT / "book" / "theme" / "static" / "site.css").read_text(encoding="utf-8")
+    assert [line for line in sheet.splitlines() if len(line) > 120] == []
+    own = re.compile(r"[:\s(]#[0-9a-fA-F]{3,8}\b")
+    assert not own.search(sheet)
+    assert not own.search((ROOT / "book" / "theme" / "door.html").read_text(encoding="utf-8"))
+    pages = [small(small_site).text, (small_site / "index.html").read_text(encoding="utf-8")]
+    for shown in pages:
+        style = re.search("<style>(.*?)</style>", shown, re.DOTALL)[1]
+        assert {name for name, _ in re.findall(r"(--d2l-[\w-]+):\s*(#\w+)", style)} == {
+            f"--d2l-{name}" for name in palette.COLORS
+        }
+        # and no name that the palette lacks is used
+        used = set(re.findall(r"var\((--d2l-[\w-]+)\)", style))
+        assert used <= {f"--d2l-{name}" for name in palette.COLORS}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -175,32 +224,6 @@ def test_two_plots_on_a_page_share_no_id(small_site):
         assert doubled == [], path
 
 
-def test_a_plot_follows_the_theme_and_has_a_name():
-    drawing = svg.inline(
-        '<svg width="72pt" height="72pt" viewBox="0 0 72 72"><g id="figure_1"><g id="patch_1">'
-        '<path d="M0 0" style="fill: #ffffff"/></g><path id="a" style="stroke: #0067a5; fill: #000000"/>'
-        '<use xlink:href="#a" clip-path="url(#a)"/></g></svg>',
-        prefix="p-",
-        alt="Loss",
-    )
-    assert 'style="fill: none"' in drawing
-    assert "stroke: var(--d2l-query,#0067a5)" in drawing
-    assert "fill: currentColor" in drawing
-    assert 'id="p-a"' in drawing
-    assert 'xlink:href="#p-a"' in drawing
-    assert "url(#p-a)" in drawing
-    assert 'role="img" aria-label="Loss"' in drawing
-    assert "max-width:96px" in drawing
-
-
-def test_a_figure_keeps_its_title_and_its_own_rules():
-    drawing = svg.inline(
-        '<svg viewBox="0 0 680 9"><title>Three</title><style>.a{fill:red}</style></svg>', prefix="f-", alt="?"
-    )
-    assert 'aria-label="Three"' in drawing
-    assert "<style>#f-figure{.a{fill:red}}</style>" in drawing
-
-
 def test_the_policy_of_a_page_lets_no_inline_or_foreign_script_run():
     policy = content_security_policy()
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
@@ -219,7 +242,7 @@ def test_a_page_tells_what_it_is_about_and_names_its_links_to_sections(small_sit
     for language, said in (("en", "First words"), ("vi", "Những lời đầu"), ("zh", "开头的话")):
         page = small(small_site, language).text
         assert f'<meta name="description" content="{said}' in page
-        assert f'href="#scores" aria-label="{strings(language)["permalink"]}"' in page
+        assert f'href="#scores" aria-label="{words(language)["site"]["permalink"]}"' in page
 
 
 def test_a_call_that_only_shows_its_output_is_not_printed(small_site):
@@ -229,11 +252,27 @@ def test_a_call_that_only_shows_its_output_is_not_printed(small_site):
     assert "d2l.figure(" not in re.sub(r"<[^>]+>", "", page)
 
 
+@pytest.mark.parametrize(
+    ("code", "hidden"),
+    [
+        ('d2l.exercise("a/b")', True),
+        ('d2l.explorer(\n    "path",\n)\n', True),
+        ('d2l.exercise("a"); x = (1)', False),
+        ('d2l.figure("qkv")  # read me (twice)', False),
+        ('x = d2l.exercise("a")', False),
+        ("d2l.plot(x)", False),
+        ("%pip install d2lmini", False),
+    ],
+)
+def test_only_a_call_that_is_all_of_its_cell_goes_unprinted(code, hidden):
+    assert notebook.only_shows(code) is hidden
+
+
 def test_hidden_code_opens_with_words_of_the_language(small_site):
     for language in LANGUAGES:
-        page, words = small(small_site, language).text, strings(language)
-        assert page.count(f"<summary>{words['show_code']}</summary>") == 1
-        assert page.count(f"<summary>{words['show_code_and_result']}</summary>") == 1
+        page, site = small(small_site, language).text, words(language)["site"]
+        assert page.count(f"<summary>{site['show_code']}</summary>") == 1
+        assert page.count(f"<summary>{site['show_code_and_result']}</summary>") == 1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -242,7 +281,7 @@ def test_the_section_about_progress_lists_every_chapter_with_exercises(small_sit
     assert page.count("<progress") == 1
     assert '<li data-progress="basics"><a href="basics.html">' in page
     assert "0 / 1" in page
-    assert strings(language)["answered"].format(done=0, total=1) in page
+    assert words(language)["site"]["script"]["answered"].format(done=0, total=1) in page
     assert "<progress" not in small(small_site, language).text
 
 
@@ -260,10 +299,11 @@ def test_a_line_break_between_chinese_characters_is_no_space(small_site):
 
 
 def test_every_page_offers_its_other_languages(small_site):
-    for language, (tag, _) in LANGUAGES.items():
+    tags = {language: words(language)["language"]["tag"] for language in LANGUAGES}
+    for language, tag in tags.items():
         page = small(small_site, language).text
         assert f'<html lang="{tag}">' in page
-        for other, (other_tag, _) in LANGUAGES.items():
+        for other, other_tag in tags.items():
             assert f'hreflang="{other_tag}" href="../{other}/basics.html"' in page
 
 
@@ -276,13 +316,39 @@ def test_the_notebook_can_be_downloaded_and_opened_in_colab(small_site):
     assert f"{path}/blob/main/chapters/vi/basics.ipynb" in page.links
 
 
-def test_the_words_of_the_site_are_complete():
-    english = strings("en")
-    for language in LANGUAGES:
-        words = strings(language)
-        assert all(words.values())
-        for key, text in words.items():
-            assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", english[key])), key
+def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():
+    said = "Say \"<hi>\" & 'so'"
+
+    class Words(dict):
+        def __missing__(self, key):
+            return Words() if key == "script" else said
+
+    entry = {"title": said, "link": "x.html", "part": "chapters", "doc": "x", "name": "x", "number": 1}
+    sibling = {"name": said, "code": "vi", "tag": "vi", "link": "x.html", "address": "x.html"}
+    shown = {"words": Words(), "pages": [entry], "page": entry, "previous": entry, "next": entry}
+    shown |= {"siblings": [sibling, {**sibling, "current": True}], "has_search": True, "description": said}
+    theme = Environment(loader=FileSystemLoader(ROOT / "book" / "theme"))
+    rendered = theme.get_template("layout.html").render(
+        d2l={**shown, "download": "x.ipynb", "contents": "<p>"}, docstitle="T", pathto=lambda *_: "x"
+    )
+
+    class Seen(HTMLParser):
+        def __init__(self):
+            super().__init__()
+            self.texts, self.attributes = 0, 0
+            self.feed(rendered)
+
+        def handle_starttag(self, tag, attrs):
+            assert tag != "hi"
+            for name, value in attrs:
+                assert re.fullmatch(r"[a-z-]+", name), (tag, name)
+                self.attributes += said in (value or "")
+
+        def handle_data(self, data):
+            self.texts += said in data
+
+    seen = Seen()
+    assert seen.texts > 20 and seen.attributes > 10
 
 
 # ---- builds ------------------------------------------------------------------------------------------------
@@ -354,6 +420,58 @@ def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
     assert (tmp_path / "_build" / "html" / "index.html").exists()
 
 
+# ---- licenses ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_page_leads_to_the_licenses_of_all_that_the_site_carries(small_site, language):
+    page = small(small_site, language)
+    assert "../licenses.txt" in page.links
+    assert words(language)["site"]["licenses"] in page.text
+    text = (small_site / "licenses.txt").read_text(encoding="utf-8")
+    for part, terms in (
+        ("d2lmini authors", "MIT License"),
+        ("Text, figures and exercises", "Creative Commons Attribution 4.0"),
+        ("corpus.tsv", "CC0 1.0"),
+        ("Khan Academy", "MIT License"),
+        ("Reserved Font Names KaTeX_AMS", "SIL OPEN FONT LICENSE Version 1.1"),
+        ("Source Sans 3", "SIL Open Font License"),
+        ("Copyright 2022 CloudCannon", "The above copyright notice and this permission notice"),
+    ):
+        assert part in text and terms in text, part
+    families = {path.stem.split("-")[0] for path in (ROOT / "book/vendor/katex/fonts").glob("*.woff2")}
+    assert all(family in text for family in families)
+
+
+def test_a_cut_font_does_not_bear_the_name_that_its_license_reserves():
+    font = TTFont(io.BytesIO(assets.cut_font("Main-Regular", "abc")))
+    assert not any("KaTeX" in str(record) for record in font["name"].names)
+
+
+def test_the_wheel_carries_its_licenses_and_no_scripts(tmp_path):
+    source = tmp_path / "source"
+    skipped = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "d2lmini", source / "d2lmini", ignore=skipped)
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
+        shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]
+    done = subprocess.run(
+        [*command, "-w", str(tmp_path), str(source)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = wheel.namelist()
+        metadata = wheel.read(next(n for n in names if n.endswith("dist-info/METADATA"))).decode()
+    assert "License-Expression: MIT AND CC-BY-4.0 AND OFL-1.1 AND CC0-1.0" in metadata
+    carried = {name.split("licenses/", 1)[1] for name in names if "dist-info/licenses/" in name}
+    fonts, corpus = "d2lmini/assets/fonts/OFL.txt", "d2lmini/assets/corpus.LICENSE.txt"
+    assert carried == {"LICENSE", "LICENSE-TEXT", fonts, corpus}
+    assert carried == set(re.findall("License-File: (.*)", metadata))
+    # what is there: modules, data, and nothing to be run by hand
+    assert "d2lmini/words/vi.toml" in names and "d2lmini/notebook/widgets/common.js" in names
+    assert not [n for n in names if n.startswith("d2lmini/assets/") and n.endswith((".py", ".sh"))]
+
+
 # ---- the course itself ------------------------------------------------------------------------------------
 
 
@@ -381,21 +499,50 @@ def test_a_port_in_use_is_said_in_one_sentence(small_site, capsys):
     with served(small_site) as address:
         port = address.rsplit(":", 1)[1]
         assert serve.main(["--port", port, "--site", str(small_site)]) == 1
-    error = capsys.readouterr().err
-    assert f"port {port} is taken" in error
-    assert "Traceback" not in error
+    assert f"port {port} is taken" in capsys.readouterr().err
+
+
+def test_a_port_that_may_not_be_used_is_told_so(small_site, capsys, monkeypatch):
+    def refused(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(serve, "server", refused)
+    assert serve.main(["--port", "80", "--site", str(small_site)]) == 1
+    assert "port 80 may not be used by you" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mistake", [["--port", "70000"], ["--port", "http"], ["--prot", "8001"]])
+def test_a_mistaken_option_is_told_before_anything_is_built(mistake, capsys, monkeypatch):
+    monkeypatch.setattr(site_builder, "main", lambda _: pytest.fail("the site was built"))
+    with pytest.raises(SystemExit) as stopped:
+        serve.main(["--build", *mistake])
+    assert stopped.value.code == 2
+    assert mistake[-1] in capsys.readouterr().err
+
+
+def test_a_port_is_found_taken_before_anything_is_built(small_site, monkeypatch):
+    monkeypatch.setattr(site_builder, "main", lambda _: pytest.fail("the site was built"))
+    with served(small_site) as address:
+        assert serve.main(["--build", "--port", address.rsplit(":", 1)[1]]) == 1
+
+
+def test_a_build_that_fails_is_not_served(small_site, monkeypatch):
+    monkeypatch.setattr(site_builder, "main", lambda _: 3)
+    assert serve.main(["--build", "--port", "0", "--site", str(small_site)]) == 3
 
 
 def test_what_is_not_there_is_404_with_our_own_page_and_nothing_is_kept_unasked(small_site):
     with served(small_site) as address:
         with urllib.request.urlopen(f"{address}/en/basics.html") as answer:
             assert answer.status == 200 and answer.headers["Cache-Control"] == "no-cache"
-        with pytest.raises(urllib.error.HTTPError) as lost:
-            urllib.request.urlopen(f"{address}/no/such/page")
-    assert lost.value.code == 404
-    assert lost.value.read() == (small_site / "404.html").read_bytes()
+        # a page that is not there; a folder; what lies outside of the site
+        for path in ("no/such/page", "en/_static/", "../small-book.lock", "%2e%2e/_toc.yml", "..%2f_toc.yml"):
+            with pytest.raises(urllib.error.HTTPError) as lost:
+                urllib.request.urlopen(f"{address}/{path}")
+            assert lost.value.code == 404
+            assert lost.value.read() == (small_site / "404.html").read_bytes()
 
 
 def test_serving_without_a_site_says_how_to_build_it(tmp_path, capsys):
-    assert serve.main(["--site", str(tmp_path)]) == 1
+    assert serve.main(["--site", str(tmp_path), "--port", "0"]) == 1
     assert "python -m book.build" in capsys.readouterr().err

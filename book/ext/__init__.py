@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from book.ext import anchors, api, assets, maths, notebook, page
+from d2lmini.language import words
 
 HERE = Path(__file__).parent
 WORDS = HERE.parents[1] / "d2lmini" / "words"
@@ -25,7 +26,7 @@ def _settle_config(app: Sphinx, config: Config) -> None:
         digest.update(path.read_bytes())
     config.d2lmini_code = digest.hexdigest()[:12]
     config.d2lmini_assets = assets.version()
-    config.nb_code_prompt_show = page.strings(page.short_language(config.language))["show_code"]
+    config.nb_code_prompt_show = words(config.d2lmini_language)["site"]["show_code"]
 
 
 def _no_own_search(app: Sphinx) -> None:
@@ -34,6 +35,7 @@ def _no_own_search(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("d2lmini_code", "", "env")
+    app.add_config_value("d2lmini_language", "en", "env")  # the folder in chapters/; set by book.build
     # a page names the version of its scripts; where no page changes, Sphinx would not copy them either
     app.add_config_value("d2lmini_assets", "", "html")
     app.add_config_value(

@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
-from book.ext.ui import short_language, strings
+from d2lmini.language import words
 
 TAG = re.compile(r"\\tag\{([^}]+)\}")
 CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”‘’…—]")
@@ -65,11 +65,11 @@ class behind_note(nodes.General, nodes.Element):
 
 
 def _visit_note(self: Any, node: behind_note) -> None:
-    words = strings(short_language(self.config.language))
+    site = words(self.config.d2lmini_language)["site"]
     page = self.builder.current_docname
     self.body.append(
-        f'<p class="behind">{words["behind"]} '
-        f'<a href="../en/{page}.html#{node["anchor"]}" hreflang="en">{words["behind_link"]}</a></p>\n'
+        f'<p class="behind">{site["behind"]} '
+        f'<a href="../en/{page}.html#{node["anchor"]}" hreflang="en">{site["behind_link"]}</a></p>\n'
     )
     raise nodes.SkipNode
 
@@ -80,7 +80,7 @@ class JoinChineseLines(SphinxTransform):
     default_priority = 320
 
     def apply(self, **kwargs: Any) -> None:
-        if short_language(self.config.language) != "zh":
+        if self.config.d2lmini_language != "zh":
             return
         for line_break in [
             text for text in self.document.findall(nodes.Text) if text == "\n"

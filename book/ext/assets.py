@@ -15,9 +15,10 @@ from fontTools.ttLib import TTFont
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
-from book.ext.ui import short_language
+from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
 from d2lmini.language import LANGUAGES
+from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
 BOOK = Path(__file__).parents[1]
@@ -100,7 +101,10 @@ def formula_characters(pages: list[Path]) -> dict[str, str]:
 def cut_font(name: str, characters: str) -> bytes:
     """One of KaTeX's fonts with only these characters, as woff2."""
     font = TTFont(KATEX / "fonts" / f"KaTeX_{name}.woff2")
-    options = subset.Options(flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False)
+    # without names: the license reserves KaTeX's for its unchanged fonts
+    options = subset.Options(
+        flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]
+    )
     cutter = subset.Subsetter(options)
     cutter.populate(text=characters)
     cutter.subset(font)
@@ -127,7 +131,7 @@ def formula_face(name: str, characters: str) -> str:
 def formula_rules() -> str:
     """KaTeX's rules without its fonts."""
     rules = (KATEX / "katex.min.css").read_text(encoding="utf-8")
-    return _squeeze(re.sub(r"@font-face\{[^}]*\}", "", rules))
+    return squeeze(re.sub(r"@font-face\{[^}]*\}", "", rules))
 
 
 def formula_styles(pages: list[Path]) -> str:
@@ -136,17 +140,18 @@ def formula_styles(pages: list[Path]) -> str:
     return "".join(faces) + formula_rules()
 
 
-def _squeeze(css: str) -> str:
-    """Without comments and line breaks; the sheet has no strings that this could hurt."""
-    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    css = re.sub(r"\s+", " ", css)
-    return re.sub(r" ?([{};,>]) ?", r"\1", css).replace(";}", "}").strip()
+def colors() -> str:
+    """The colors of the course as rules for the two themes of a page."""
+    return (
+        f":root{{color-scheme:light;{palette.css(dark=False)}}}"
+        f':root[data-theme="dark"]{{color-scheme:dark;{palette.css(dark=True)}}}'
+    )
 
 
 @cache
 def page_styles() -> str:
     """The theme's stylesheet."""
-    return _squeeze((STATIC / "site.css").read_text(encoding="utf-8"))
+    return squeeze(colors() + (STATIC / "site.css").read_text(encoding="utf-8"))
 
 
 @cache
@@ -160,7 +165,7 @@ def code_styles() -> str:
     # weight and slope are the theme's business: code keeps one face
     tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?", "", tokens)
     tokens = re.sub(r"^.*\.linenos.*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
-    return _squeeze(tokens)
+    return squeeze(tokens)
 
 
 @cache
@@ -184,7 +189,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for kind in KINDS:
-        module = module_source(kind, short_language(app.config.language))
+        module = module_source(kind, app.config.d2lmini_language)
         (static / "widgets" / f"{kind}.js").write_text(module, encoding="utf-8")
 
 

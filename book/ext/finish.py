@@ -14,23 +14,11 @@ import shutil
 from pathlib import Path
 
 from book.ext import assets
+from book.ext.css import used_rules
 
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
 STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
-RULE = re.compile(r"([^{}]+)\{[^{}]*\}")
-CLASS = re.compile(r"\.([A-Za-z][\w-]*)")
-
-
-def used_rules(css: str, page: str) -> str:
-    """The rules for classes that the page has; for a flat sheet, of markup that no script makes."""
-    classes = {name for value in set(re.findall(r'class="([^"]*)"', page)) for name in value.split()}
-    kept = []
-    for rule in RULE.finditer(css):
-        selectors = [s for s in rule[1].split(",") if set(CLASS.findall(s)) <= classes]
-        if selectors:
-            kept.append(",".join(selectors) + rule[0][len(rule[1]) :])
-    return "".join(kept)
 
 
 def _without_states(page: str, static: Path, name: str) -> str:

@@ -1,5 +1,6 @@
 """Prepare a notebook before myst-nb parses it, and remember what the pages need to know about it."""
 
+import ast
 import json
 import re
 from html import unescape
@@ -10,13 +11,11 @@ from sphinx.application import Sphinx
 
 from book.chapters import fingerprint, source as text_of
 from book.ext import maths, svg
-from book.ext.ui import short_language, strings
+from d2lmini.language import words
 
 WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
-ONLY_SHOWS = re.compile(
-    r"\s*d2l\.(exercise|explorer|figure)\([^\n]*\)\s*"
-)  # the call says nothing that its output does not
+SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
 MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
 
 
@@ -29,6 +28,21 @@ def cells_behind(notebook: dict[str, Any], source: dict[str, Any]) -> set[str]:
         if (made_from := cell["metadata"].get("d2lmini", {}).get("source"))
         and now.get(cell["id"], made_from) != made_from
     }
+
+
+def only_shows(code: str) -> bool:
+    """Say whether a cell is one call that only shows something, without a comment beside it."""
+    try:
+        body = ast.parse(code).body
+    except SyntaxError:  # a line for Jupyter, such as %pip
+        return False
+    return (
+        len(body) == 1
+        and isinstance(body[0], ast.Expr)
+        and isinstance(body[0].value, ast.Call)
+        and ast.unparse(body[0].value.func) in SHOWN
+        and ast.get_source_segment(code, body[0]) == code.strip()
+    )
 
 
 def _typeset_fallback(markup: str, where: str) -> str:
@@ -85,8 +99,8 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     if path.suffix != ".ipynb":
         return
     notebook = json.loads(source[0])
-    language = short_language(app.config.language)
-    words = strings(language)
+    language = app.config.d2lmini_language
+    plot = words(language)["site"]["script"]["plot"]
     meta = app.env.metadata[docname]
     ids = [cell["id"] for cell in notebook["cells"]]
     widgets = _widgets(notebook)
@@ -102,8 +116,8 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     for cell in notebook["cells"]:
         for count, output in enumerate(cell.get("outputs", [])):
             prefix = f"{cell['id']}-{count}-"
-            _prepare_output(output, prefix, f"{docname}#{cell['id']}", words["plot"])
-        if cell.get("outputs") and ONLY_SHOWS.fullmatch(text_of(cell)):
+            _prepare_output(output, prefix, f"{docname}#{cell['id']}", plot)
+        if cell.get("outputs") and only_shows(text_of(cell)):
             cell["metadata"]["tags"] = ["remove-input"]
     source[0] = json.dumps(notebook)
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from html import escape
 from typing import Any
 
@@ -12,13 +13,15 @@ from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
 from book.ext import assets
-from book.ext.ui import LANGUAGES, short_language, strings
+from d2lmini.language import words
 
+WIDE = re.compile(r"[\u2e80-\uffff]")  # Chinese letters and punctuation, twice as wide as Latin ones
 # Before the first paint: the chosen theme, or the system's. Allowed by its hash, so keep it one constant.
 THEME_LINE = (
     '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
-    'const r=document.documentElement;r.dataset.mode=m=m=="light"||m=="dark"?m:"auto";'
-    'r.dataset.theme=m!="auto"?m:matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
+    'if(m!="light"&&m!="dark")m="auto";'
+    'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
+    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
 )
 
 
@@ -37,14 +40,15 @@ def _is_far(section: nodes.Element) -> bool:
     page = section.parent
     if not isinstance(page, nodes.section) or not isinstance(page.parent, nodes.document):
         return False
-    before = "".join(
+    before = page.children[: page.index(section)]
+    letters = "".join(
         text
-        for part in page.children[: page.index(section)]
+        for part in before
         for text in part.findall(nodes.Text)
         if not isinstance(text.parent, nodes.raw)  # a drawing
     )
     # 3 000 letters, or half as many of the wider Chinese ones, fill more than a tall window
-    return sum(2 if letter > "\u2e7f" else 1 for letter in before) > 3000
+    return len(letters) + len(WIDE.findall(letters)) > 3000
 
 
 class Translator(HTML5Translator):
@@ -57,7 +61,7 @@ class Translator(HTML5Translator):
     def depart_section(self, node: nodes.Element) -> None:
         self.section_level -= 1
         if "progress" in node["ids"]:
-            self.body.append(_overview(self.builder, strings(short_language(self.config.language))))
+            self.body.append(_overview(self.builder, words(self.config.d2lmini_language)["site"]))
         self.body.append("</section>\n")
 
     def visit_title(self, node: nodes.Element) -> None:
@@ -68,7 +72,7 @@ class Translator(HTML5Translator):
         anchor = escape(next(iter(node.parent["ids"]), ""), quote=True)
         self.body.append(f'<h{level} id="{anchor}">')
         if level > 1 and anchor:
-            label = strings(short_language(self.config.language))["permalink"]
+            label = escape(words(self.config.d2lmini_language)["site"]["permalink"])
             self.context.append(
                 f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a></h{level}>\n'
             )
@@ -87,12 +91,12 @@ class Translator(HTML5Translator):
         self.body.append("</div>\n")
 
 
-def _overview(builder: Any, words: dict[str, str]) -> str:
+def _overview(builder: Any, site: dict[str, Any]) -> str:
     """How much of each chapter is solved; as nobody has solved anything until the script finds it."""
     rows = []
     for entry in chapters(builder.env):
         if total := len(entry["exercises"]):
-            spoken = words["answered"].format(done=0, total=total)
+            spoken = site["script"]["answered"].format(done=0, total=total)
             link = builder.get_relative_uri(builder.current_docname, entry["doc"])
             rows.append(
                 f'<li data-progress="{entry["name"]}"><a href="{link}">{escape(entry["title"])}</a>'
@@ -103,14 +107,14 @@ def _overview(builder: Any, words: dict[str, str]) -> str:
     return (
         f'<div class="overview" data-pagefind-ignore>\n<ul>\n{"".join(rows)}</ul>\n'
         '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog">'
-        f"{escape(words['progress_manage'])}</button></p>\n</div>\n"
+        f"{escape(site['progress_manage'])}</button></p>\n</div>\n"
     )
 
 
 def _hidden_cell(self: Any, node: nodes.Element) -> None:
-    words = strings(short_language(self.config.language))
+    site = words(self.config.d2lmini_language)["site"]
     shows_result = node.children[-1].get("nb_element") == "cell_code_output"
-    prompt = words["show_code_and_result"] if shows_result else node["prompt_show"]
+    prompt = site["show_code_and_result"] if shows_result else node["prompt_show"]
     self.body.append(f'<details class="hidden-code"><summary>{escape(prompt)}</summary>\n')
 
 
@@ -163,8 +167,8 @@ def fill(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     config, env = app.config, app.env
-    language = short_language(config.language)
-    words = strings(language)
+    language = config.d2lmini_language
+    site = words(language)["site"]
     pages = [
         {**entry, "link": app.builder.get_relative_uri(pagename, entry["doc"])} for entry in chapters(env)
     ]
@@ -178,8 +182,7 @@ def fill(
     siblings = [
         {
             "code": code,
-            "tag": LANGUAGES[code][0],
-            "name": LANGUAGES[code][1],
+            **words(code)["language"],
             "link": f"../{code}/{name}.html",
             "address": f"{base}/{code}/{name}.html" if base else f"../{code}/{name}.html",
             "current": code == language,
@@ -188,10 +191,10 @@ def fill(
     ]
     body = context.get("body", "")
     context["d2l"] = {
-        "tag": LANGUAGES[language][0],
+        "tag": words(language)["language"]["tag"],
         "language": language,
-        "words": words,
-        "js_words": json.dumps(words["script"], ensure_ascii=False).replace("<", "\\u003c"),
+        "words": site,
+        "js_words": json.dumps(site["script"], ensure_ascii=False).replace("<", "\\u003c"),
         "pages": pages,
         "page": pages[position]
         if position is not None
@@ -203,7 +206,7 @@ def fill(
         "canonical": f"{base}/{language}/{name}.html" if base else "",
         "policy": content_security_policy(),
         "theme_line": THEME_LINE,
-        "description": meta.get("description") or words["tagline"],
+        "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
         + f"/blob/{branch}/{path}",
         "source": f"{repository}/blob/{branch}/{path}",

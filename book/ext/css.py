@@ -1,0 +1,80 @@
+"""Style sheets made small: without what only people read, and without what a page has no use for."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import tinycss2
+
+CLASS = re.compile(r'class="([^"]*)"')
+
+
+def squeeze(css: str) -> str:
+    """The same rules without comments, line breaks and needless spaces; what stands in strings stays."""
+    return str(tinycss2.serialize(_squeezed(tinycss2.parse_component_value_list(css, skip_comments=True))))
+
+
+def _squeezed(tokens: list[Any]) -> list[Any]:
+    kept: list[Any] = []
+    for position, token in enumerate(tokens):
+        if token.type == "whitespace":
+            after = tokens[position + 1] if position + 1 < len(tokens) else None
+            if not kept or _parts(kept[-1]) or after is None or _parts(after):
+                continue
+            token.value = " "
+        elif token.type == "{} block":
+            token.content = _squeezed(token.content)
+            if token.content and token.content[-1] == ";":
+                token.content.pop()
+        kept.append(token)
+    return kept
+
+
+def _parts(token: Any) -> bool:
+    """Say whether a token parts its neighbors, so that they need no space."""
+    return token.type in ("{} block", "whitespace") or (token.type == "literal" and token.value in ";,>")
+
+
+def used_rules(css: str, page: str) -> str:
+    """The rules that can apply to a page to which no script adds classes."""
+    classes = {name for value in set(CLASS.findall(page)) for name in value.split()}
+    return "".join(_used(_rules(css), classes))
+
+
+@cache
+def _rules(css: str) -> list[Any]:
+    return list(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True))
+
+
+def _used(rules: Iterable[Any], classes: set[str]) -> Iterator[str]:
+    for rule in rules:
+        if rule.type == "qualified-rule":
+            selectors = [s for s in _split(rule.prelude) if _needed(s) <= classes]
+            if selectors:
+                listed = ",".join(tinycss2.serialize(selector).strip() for selector in selectors)
+                yield f"{listed}{{{tinycss2.serialize(rule.content)}}}"
+        elif rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports"):
+            inside = tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True)
+            if kept := "".join(_used(inside, classes)):
+                yield f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{{kept}}}"
+        else:
+            assert rule.type != "error", rule.message
+            yield rule.serialize()
+
+
+def _split(prelude: list[Any]) -> list[list[Any]]:
+    """The selectors of a rule."""
+    selectors: list[list[Any]] = [[]]
+    for token in prelude:
+        if token == ",":
+            selectors.append([])
+        else:
+            selectors[-1].append(token)
+    return selectors
+
+
+def _needed(selector: list[Any]) -> set[str]:
+    """The classes without which a selector cannot apply: none of those inside `:not()` or `:is()`."""
+    return {token.value for dot, token in pairwise(selector) if dot == "." and token.type == "ident"}
