@@ -7,6 +7,7 @@ import re
 import string
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -139,7 +140,8 @@ def test_an_unknown_theme_is_that_of_the_system(page: Any, language: str, stored
 def test_the_line_that_is_read_is_kept_when_the_page_rests(page: Any) -> None:
     """As Safari does, the address is not to be changed often: here never."""
     page.locator("html[data-measured]").wait_for()
-    page.clock.install()
+    page.clock.install(time=datetime(2030, 1, 1))
+    page.clock.pause_at(datetime(2030, 1, 2))
     page.evaluate("""() => {
         window.changes = 0;
         history.replaceState = () => { changes++; throw new DOMException("too many", "SecurityError"); };
