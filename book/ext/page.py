@@ -16,18 +16,20 @@ from book.ext import assets
 from d2lmini.language import words
 
 WIDE = re.compile(r"[\u2e80-\uffff]")  # Chinese letters and punctuation, twice as wide as Latin ones
-# Before the first paint: the chosen theme, or the system's. Allowed by its hash, so keep it one constant.
-THEME_LINE = (
+# Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the page
+# and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
+HEAD_SCRIPT = (
     '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
-    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
+    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
+    'document.fonts.forEach(f=>f.family.includes("KaTeX")&&f.load())})()'
 )
 
 
 def content_security_policy() -> str:
-    """Nothing from another host; scripts as files, the theme line (by hash) and WebAssembly (the search)."""
-    digest = base64.b64encode(hashlib.sha256(THEME_LINE.encode()).digest()).decode()
+    """Nothing from another host; scripts as files, the one in the head (by hash) and WebAssembly (the search)."""
+    digest = base64.b64encode(hashlib.sha256(HEAD_SCRIPT.encode()).digest()).decode()
     return (
         f"default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-{digest}'; "
         "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
@@ -205,7 +207,7 @@ def fill(
         "siblings": siblings,
         "canonical": f"{base}/{language}/{name}.html" if base else "",
         "policy": content_security_policy(),
-        "theme_line": THEME_LINE,
+        "head_script": HEAD_SCRIPT,
         "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
         + f"/blob/{branch}/{path}",
