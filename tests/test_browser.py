@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import d2lmini as d2l
+from book import katex
 from book.build import page_names, table_of_contents
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import exercises, palette
@@ -200,12 +201,44 @@ def test_nothing_moves_while_a_page_loads(visit, name, language, width):
         """window.shifts = [];
         new PerformanceObserver((list) => {
             for (const { value, sources } of list.getEntries())
-                shifts.push(`${value} ${sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? node?.data)}`);
+                shifts.push([value, ...sources.map(({ node }) => node?.outerHTML ?? node?.data)]);
         }).observe({ type: "layout-shift", buffered: true })"""
     )
     visit.page.goto(f"{visit.home}/{language}/{name}.html")
     visit.page.locator("html[data-measured]").wait_for()
     assert visit.page.evaluate("shifts") == []
+
+
+def test_accents_stand_where_katexs_own_style_sheet_puts_them(small):
+    small.open("en/basics.html")
+    places = small.page.locator("#eq-1\\.3 .katex-html")
+    read = """(formula) => [...formula.querySelectorAll(".base *")].map((node) => {
+        const { x, y, width, height } = node.getBoundingClientRect();
+        return [node.className.baseVal ?? node.className, x, y, width, height];
+    })"""
+    placed = places.evaluate(read)
+    assert any("accent-body" in name and width == 0 for name, _, _, width, _ in placed)
+    everything = (katex.FOLDER / "katex.min.css").read_text(encoding="utf-8")
+    small.page.evaluate(
+        """(rules) => {
+            const sheet = document.createElement("style");
+            sheet.textContent = rules;
+            document.head.prepend(sheet);
+        }""",
+        re.sub(r"@font-face\{[^}]*\}", "", everything),
+    )
+    assert places.evaluate(read) == placed
+
+
+def test_words_in_a_formula_that_katex_cannot_write_are_in_the_font_of_the_text(small):
+    small.open("vi/basics.html")
+    words = small.page.locator("#eq-1\\.3 .base .text")
+    assert words.inner_text().replace("\xa0", " ") == " đơn vị mỗi đầu"
+    assert words.locator(".accent").count() == 0  # KaTeX would pile accents on plain letters
+    style = "e => (({fontFamily, fontSize}) => [fontFamily, parseFloat(fontSize)])(getComputedStyle(e))"
+    family, size = words.evaluate(style)
+    around, text_size = small.page.locator("#order ~ p").first.evaluate(style)
+    assert family == around and abs(size - text_size) < 0.1
 
 
 def test_a_formula_too_wide_for_its_line_scrolls_by_itself(small):

@@ -426,6 +426,15 @@ def test_a_missing_language_is_named(tmp_path):
         site_builder.build(tmp_path)
 
 
+def test_a_formula_is_as_high_as_its_accented_letters():
+    def height(text: str) -> float:
+        markup = maths.render(rf"\text{{{text}}}", display=False, where="here")
+        return float(re.search(r'class="strut" style="height:([\d.]+)em', markup)[1])
+
+    assert height("a") < height("ấ") < height("Ẫ") < 1.3
+    assert "đầu" in re.sub("<[^>]+>", "", maths.render(r"\text{đầu}", display=False, where="here"))
+
+
 def test_a_formula_error_names_page_and_formula():
     with pytest.raises(maths.FormulaError, match=r"chapter: \$\\nonsense\$"):
         maths.render(r"\nonsense", display=False, where="chapter")

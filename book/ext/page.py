@@ -16,8 +16,9 @@ from book.ext import assets
 from d2lmini.language import words
 
 WIDE = re.compile(r"[\u2e80-\uffff]")  # Chinese letters and punctuation, twice as wide as Latin ones
-# Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the page
-# and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
+
+# Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the
+# page and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
 HEAD_SCRIPT = (
     '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
@@ -28,7 +29,7 @@ HEAD_SCRIPT = (
 
 
 def content_security_policy() -> str:
-    """Nothing from another host; scripts as files, the one in the head (by hash) and WebAssembly (the search)."""
+    """Nothing from another host; scripts as files, the head's (by hash) and WebAssembly (the search)."""
     digest = base64.b64encode(hashlib.sha256(HEAD_SCRIPT.encode()).digest()).decode()
     return (
         f"default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-{digest}'; "
