@@ -3,19 +3,25 @@
 
 Each verb first sets up what it needs in `.venv`, once; afterwards it starts in a moment. This file needs
 nothing but Python's standard library, and old Pythons can read it: to be told that they are too old.
+It speaks the language of the terminal; its words are in the section `[setup]` of `d2lmini/words/`.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import io
+import locale
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from tools.browser import browser_name, find_browser
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -26,19 +32,26 @@ COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 READING = ("book/requirements.txt",)  # without torch: some 100 MB
 EVERYTHING = ("requirements.txt", "book/requirements.txt")
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
-VERBS = {
-    "serve": "build the website and show it at http://127.0.0.1:8000 (--port N for another)",
-    "test": "check everything: code, languages, notebooks, website; takes pytest's options (-k attention)",
-    "site": "build the website into _build/site (--lang vi: one language)",
-    "notebooks": "execute notebooks and store what they print (NAME ...: some; --lang vi: one language)",
-    "lockstep": "list what is missing or behind in a language (--copy-code, --translated)",
-    "prose": "check spelling, accents, punctuation and vocabulary in the three languages",
-    "exercises": "check the exercises and compile them for the website and the notebooks",
-    "bench": "measure the models and the website",
-}
-
-
+VERBS = ("serve", "test", "site", "notebooks", "lockstep", "prose", "exercises", "bench")
 MODULES = {"site": "book.build", "exercises": "tools.compile_exercises"}  # the others: tools.VERB
+
+
+# What pip and apt write, and the reason for it in the words of the course.
+SIGNS = {
+    "disk": ("No space left on device", "not enough space", "Errno 28"),
+    "network": (
+        "NewConnectionError",
+        "NameResolutionError",
+        "Temporary failure resolving",
+        "Could not resolve",
+        "Connection refused",
+        "Network is unreachable",
+        "timed out",
+        "getaddrinfo failed",
+    ),
+    "forbidden": ("Permission denied", "Access is denied"),
+    "package": ("No matching distribution found",),
+}
 
 
 class SetUpError(Exception):
@@ -52,16 +65,13 @@ def main(arguments: list[str]) -> int:
         print(f"This is Python {mine}; the course needs 3.11 or newer (python.org).", file=sys.stderr)
         return 1
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(f"usage: {COMMAND} VERB [OPTIONS]\n")
-        for verb, does in VERBS.items():
-            print(f"  {verb:<10} {does}")
+        print(say("usage", command=COMMAND) + "\n")
+        for verb in VERBS:
+            print(f"  {verb:<10} {say('verbs.' + verb)}")
         return 0
     verb, *rest = arguments
     if verb not in VERBS:
-        print(
-            f"{verb}: no such verb; there are {', '.join(VERBS)}. {COMMAND} alone explains them.",
-            file=sys.stderr,
-        )
+        print(say("no_verb", verb=verb, verbs=", ".join(VERBS), command=COMMAND), file=sys.stderr)
         return 2
     try:
         return run_verb(verb, rest)
@@ -69,7 +79,7 @@ def main(arguments: list[str]) -> int:
         print(f"\n{in_words(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\nstopped; {COMMAND} {verb} goes on from here.", file=sys.stderr)
+        print("\n" + say("stopped", command=f"{COMMAND} {verb}"), file=sys.stderr)
         return 130
 
 
@@ -89,7 +99,9 @@ def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
     """Run a module from the root of the course; return its exit code."""
     bin_first = os.pathsep.join([str(PYTHON.parent), os.environ.get("PATH", "")])
     environment = {**os.environ, "PYTHONUTF8": "1", "PATH": bin_first}
-    process = subprocess.Popen([str(python), "-m", name, *arguments], cwd=ROOT, env=environment)
+    # oxlint is a program, no module
+    start = [str(PYTHON.parent / name)] if name == "oxlint" else [str(python), "-m", name]
+    process = subprocess.Popen([*start, *arguments], cwd=ROOT, env=environment)
     while True:
         try:
             return process.wait()
@@ -101,15 +113,12 @@ def test(pytest_arguments: list[str]) -> int:
     """Run all checks; the last line is pytest's, the exit code tells of all."""
     install_browser()
     failed = []
-    for tool, *options in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]):
+    for tool, *options in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["oxlint"]):
         print(f"{tool} {' '.join(options)}".strip() + ":", flush=True)
         if module(tool, options):
             failed.append(tool)
     if failed:
-        print(
-            f"{' and '.join(dict.fromkeys(failed))}: not clean; see above. The tests run all the same.",
-            flush=True,
-        )
+        print(say("unclean", tools=", ".join(dict.fromkeys(failed))), flush=True)
     # A file to a process: the cells of a notebook depend on each other.
     processes = str(min(os.cpu_count() or 1, 8))
     code = module("pytest", ["-n", processes, "--dist", "loadfile", *pytest_arguments])
@@ -133,12 +142,12 @@ def set_up(files: tuple[str, ...]) -> None:
     if not works([PYTHON, "-m", "pip", "--version"]):
         make_venv()
     if files == EVERYTHING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
-        print("PyTorch for Linux may bring some GB for NVIDIA cards; README.md tells how to leave them out.")
+        print(say("large"))
     named = [option for file in files for option in ("-r", file)]
-    pip("packages", *named, "-c", "requirements.txt")
+    pip(say("parts.packages"), *named, "-c", "requirements.txt")
     if files == EVERYTHING:
         pip("d2lmini", "--no-deps", "-e", ".")
-        pip("the widgets of Colab", "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
+        pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
     holds = {fingerprint(files), fingerprint(READING)}  # everything includes what reading needs
     stamp.write_text("\n".join(sorted(holds)) + "\n")
 
@@ -156,13 +165,10 @@ def make_venv() -> None:
     if not works([sys.executable, "-c", "import ensurepip, venv"]):
         package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
         if not debian_root():
-            raise SetUpError(
-                f"This Python cannot make virtual environments: its package {package} is missing.\n"
-                f"On Debian and Ubuntu: sudo apt install {package}"
-            )
-        logged("Python's venv", ["apt-get", "update"])
-        logged("Python's venv", ["apt-get", "install", "-y", "--no-install-recommends", package])
-    logged("a virtual environment", [sys.executable, "-m", "venv", "--clear", VENV])
+            raise SetUpError(say("no_venv", package=package))
+        logged(say("parts.venv_package"), ["apt-get", "update"])
+        logged(say("parts.venv_package"), ["apt-get", "install", "-y", "--no-install-recommends", package])
+    logged(say("parts.venv"), [sys.executable, "-m", "venv", "--clear", VENV])
 
 
 def pip(what: str, *arguments: str) -> None:
@@ -178,7 +184,8 @@ def logged(what: str, command: list[str | Path]) -> None:
         SetUpError: it failed; the message holds the likely reason and the end of its output.
     """
     began, live = time.monotonic(), sys.stdout.isatty() and not WINDOWS
-    print(f"installing {what}", end="" if live else "\n", flush=True)
+    installing = say("installing", what=what)
+    print(installing, end="" if live else "\n", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "PYTHONUTF8": "1"}
     output: list[str] = []
     with LOG.open("a", encoding="utf-8") as log:
@@ -197,55 +204,34 @@ def logged(what: str, command: list[str | Path]) -> None:
                 log.flush()
                 output.append(line.rstrip())
                 if live:
-                    width = shutil.get_terminal_size().columns
-                    now = f"installing {what}: {line.strip()}"[: width - 1]
+                    wide = sum(letter > "\u2e80" for letter in installing)  # Chinese: two columns each
+                    width = shutil.get_terminal_size().columns - wide
+                    now = f"{installing}: {line.strip()}"[: width - 1]
                     print(f"\r\x1b[K{now}", end="", flush=True)
     if live:
         print("\r\x1b[K", end="")
     if process.returncode:
         tail = "\n".join(f"  {line}" for line in output[-12:])
-        raise SetUpError(f"{tail}\n\n{reason(what, output)}\nAll of it: {LOG}")
-    print(f"installed {what} ({time.monotonic() - began:.0f} s)", flush=True)
+        raise SetUpError(f"{tail}\n\n{reason(what, output)}\n{say('log', path=LOG)}")
+    print(say("installed", what=what, seconds=round(time.monotonic() - began)), flush=True)
 
 
 def reason(what: str, output: list[str]) -> str:
     """Say in a sentence why a step of the set-up failed, as far as its output tells."""
-    text = "\n".join(output)
-    for signs, sentence in (
-        (
-            ("No space left on device", "not enough space", "Errno 28"),
-            "The disk is full: free some GB and try again.",
-        ),
-        (
-            (
-                "NewConnectionError",
-                "NameResolutionError",
-                "Temporary failure resolving",
-                "Could not resolve",
-                "Connection refused",
-                "Network is unreachable",
-                "timed out",
-                "getaddrinfo failed",
-            ),
-            "There seems to be no network: the first run needs one.",
-        ),
-        (("Permission denied", "Access is denied"), f"Some file under {ROOT} may not be written."),
-        (
-            ("No matching distribution found",),
-            f"A package does not exist for Python {platform.python_version()} here.",
-        ),
-    ):
+    text, failed = "\n".join(output), say("failed", what=what)
+    here = {"path": ROOT / "…", "version": platform.python_version()}
+    for name, signs in SIGNS.items():
         if any(sign in text for sign in signs):
-            return f"Installing {what} failed. {sentence}"
-    return f"Installing {what} failed."
+            return f"{failed} {say('reasons.' + name, **here)}"
+    return failed
 
 
 def in_words(error: Exception) -> str:
     """Say what went wrong, or what the operating system refused."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "The disk is full: free some GB and try again."
+        return say("reasons.disk")
     if isinstance(error, PermissionError):
-        return f"{error.filename} may not be written."
+        return say("reasons.forbidden", path=error.filename)
     return str(error)
 
 
@@ -271,29 +257,47 @@ def debian_root() -> bool:
 # ---- the browser of the tests
 
 
-def find_browser() -> str | None:
-    """Return an installed Chrome or Chromium; None: Playwright's own is to be used."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-    places = [Path(found) for found in map(shutil.which, names) if found]
-    places += [Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")]
-    for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
-        places.append(Path(os.environ.get(variable, "/nowhere")) / "Google/Chrome/Application/chrome.exe")
-    return next((str(place) for place in places if place.exists()), None)
-
-
 def install_browser() -> None:
     """Make sure that the tests find a browser."""
     if find_browser():
         return
     LOG.parent.mkdir(exist_ok=True)
-    if debian_root():
-        logged("a browser", ["apt-get", "update"])
-        logged(
-            "a browser", ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]
-        )
+    if browser_name() == "chromium" and debian_root():
+        logged(say("parts.browser"), ["apt-get", "update"])
+        packages = ("chromium", "fonts-noto-cjk")
+        logged(say("parts.browser"), ["apt-get", "install", "-y", "--no-install-recommends", *packages])
     else:  # says so and does nothing when it is there
-        logged("a browser", [PYTHON, "-m", "playwright", "install", "chromium"])
+        logged(say("parts.browser"), [PYTHON, "-m", "playwright", "install", browser_name()])
+
+
+# ---- the language of the terminal
+
+
+def say(key: str, **values: object) -> str:
+    """Return a text of the section `[setup]` in the reader's language, filled in."""
+    from d2lmini.language import words  # not by old Pythons
+
+    found = words(language())["setup"]
+    for name in key.split("."):
+        found = found[name]
+    return found.format(**values)
+
+
+def language() -> str:
+    """Return the reader's language, as far as the system tells and the course has it; else English."""
+    from d2lmini.language import LANGUAGES, words
+
+    settings = map(os.environ.get, ("D2LMINI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
+    # vi_VN.UTF-8; on Windows also Vietnamese_Vietnam
+    named = next(filter(None, settings), None) or locale.getlocale()[0] or ""
+    first = re.split("[^a-z]", named.lower())[0]
+    return next(
+        (code for code in LANGUAGES if first in (code, words(code)["language"]["english"].lower())), "en"
+    )
 
 
 if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # the terminal may lack a letter
     sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,10 @@ Example:
     torch.Size([2, 4, 100])
 """
 
+from collections.abc import Callable as _Callable
 from typing import TYPE_CHECKING, Any
+
+from d2lmini import hooks as _hooks
 
 __version__ = "0.1.0"
 
@@ -28,20 +31,24 @@ if TYPE_CHECKING:
     from d2lmini.device import try_all_gpus as try_all_gpus, try_gpu as try_gpu
     from d2lmini.attention import (
         AdditiveAttention as AdditiveAttention, DotProductAttention as DotProductAttention,
-        MultiHeadAttention as MultiHeadAttention, masked_softmax as masked_softmax,
-        sequence_mask as sequence_mask, transpose_output as transpose_output,
-        transpose_qkv as transpose_qkv,
+        MultiHeadAttention as MultiHeadAttention, causal_mask as causal_mask, local_mask as local_mask,
+        masked_softmax as masked_softmax, padding_mask as padding_mask,
+        scaled_dot_product as scaled_dot_product, sequence_mask as sequence_mask,
+        transpose_output as transpose_output, transpose_qkv as transpose_qkv,
     )
     from d2lmini.positional import (
         ALiBi as ALiBi, LearnedPositionalEncoding as LearnedPositionalEncoding,
         PositionalEncoding as PositionalEncoding, RelativePositionBias as RelativePositionBias,
         RotaryEmbedding as RotaryEmbedding, sinusoids as sinusoids,
     )
+    from d2lmini.encoder_decoder import (
+        AttentionDecoder as AttentionDecoder, Decoder as Decoder, Encoder as Encoder,
+        EncoderDecoder as EncoderDecoder,
+    )
     from d2lmini.transformer import (
-        AddNorm as AddNorm, AttentionDecoder as AttentionDecoder, Decoder as Decoder,
-        DecoderBlock as DecoderBlock, Encoder as Encoder, EncoderBlock as EncoderBlock,
-        EncoderDecoder as EncoderDecoder, PositionWiseFFN as PositionWiseFFN,
-        TransformerDecoder as TransformerDecoder, TransformerEncoder as TransformerEncoder,
+        AddNorm as AddNorm, DecoderBlock as DecoderBlock, EncoderBlock as EncoderBlock,
+        PositionWiseFFN as PositionWiseFFN, TransformerDecoder as TransformerDecoder,
+        TransformerEncoder as TransformerEncoder,
     )
     from d2lmini.seq2seq import (
         Seq2SeqAttentionDecoder as Seq2SeqAttentionDecoder, Seq2SeqDecoder as Seq2SeqDecoder,
@@ -56,8 +63,10 @@ if TYPE_CHECKING:
     )
     from d2lmini.training import (
         Accumulator as Accumulator, MaskedSoftmaxCELoss as MaskedSoftmaxCELoss, Timer as Timer,
-        Training as Training, beam_search as beam_search, bleu as bleu, grad_clipping as grad_clipping,
-        predict_seq2seq as predict_seq2seq, train_seq2seq as train_seq2seq,
+        Training as Training, grad_clipping as grad_clipping, train_seq2seq as train_seq2seq,
+    )
+    from d2lmini.decoding import (
+        beam_search as beam_search, bleu as bleu, predict_seq2seq as predict_seq2seq,
     )
     from d2lmini.complexity import (
         AttentionLayer as AttentionLayer, ConvolutionLayer as ConvolutionLayer,
@@ -69,9 +78,10 @@ if TYPE_CHECKING:
         sequential_depth as sequential_depth, shortest_path as shortest_path,
     )
     from d2lmini.notebook.plotting import (
-        Animator as Animator, plot as plot, set_axes as set_axes, set_figsize as set_figsize,
-        show_heatmaps as show_heatmaps, use_svg_display as use_svg_display,
+        plot as plot, set_axes as set_axes, set_figsize as set_figsize, show_heatmaps as show_heatmaps,
+        use_svg_display as use_svg_display,
     )
+    from d2lmini.notebook.animator import Animator as Animator
     from d2lmini.notebook.figures import figure as figure
     from d2lmini.notebook.exercises import exercise as exercise, progress as progress
     from d2lmini.notebook.check import check as check
@@ -112,3 +122,17 @@ else:
 
     def __dir__() -> list[str]:
         return sorted([*__all__, *_FILES, "__version__"])
+
+
+def _training_progress(num_epochs: int) -> _Callable[[int, float], None] | None:
+    """Show the loss as a curve if this is a notebook."""
+    from d2lmini.notebook.kernel import kernel_shell
+
+    if kernel_shell() is None:
+        return None
+    from d2lmini.notebook.curve import TrainingCurve
+
+    return TrainingCurve(num_epochs)
+
+
+_hooks.training_progress = _training_progress

@@ -1,14 +1,15 @@
-"""Attention: from a softmax that ignores padding to several heads side by side.
+"""Attention: from masks to several heads side by side.
 
-Read from top to bottom: masks made from valid lengths, then attention as a pure function, then the modules
+Read from top to bottom: masks, a softmax that respects them, attention as a pure function, then the modules
 around it, for additive, scaled dot-product and multi-head attention.
 
-There is one mask convention: a boolean mask is True where a query **may** attend to a key, as in
-`torch.nn.functional.scaled_dot_product_attention`. A query that may attend to nothing gets exact zeros, and
-passes back exact zeros as gradients, in every floating-point type.
+There is one mask convention: a mask is boolean and True where a query **may** attend to a key, as in
+`torch.nn.functional.scaled_dot_product_attention`. Masks combine with `&`. A query that may attend to nothing
+gets exact zeros, and passes exact zeros back as gradients, in every floating-point type.
 """
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +18,181 @@ from torch.nn import functional as F
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
-# --- Masks from valid lengths -------------------------------------------------------------------------------
+# ---- masks
+
+
+def causal_mask(n: int, device: torch.device | str | None = None) -> Tensor:
+    """Let each token attend to itself and to the tokens before it.
+
+    Args:
+        n: number of tokens.
+        device: where to make the mask.
+
+    Returns:
+        Booleans of shape (n, n): row = query, column = key. With a cache of earlier tokens, the last rows
+        belong to the new ones: `causal_mask(past + n)[past:]`.
+
+    Raises:
+        ValueError: `n` is negative.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2.3.
+
+    Example:
+        >>> causal_mask(3)
+        tensor([[ True, False, False],
+                [ True,  True, False],
+                [ True,  True,  True]])
+    """
+    position = _positions(n, device)
+    return position <= position[:, None]
+
+
+def local_mask(n: int, width: int, device: torch.device | str | None = None) -> Tensor:
+    """Let each token attend to a window of `width` tokens with itself in the middle.
+
+    Args:
+        n: number of tokens.
+        width: number of tokens in a window, odd. Windows at the ends are cut off.
+        device: where to make the mask.
+
+    Returns:
+        Booleans of shape (n, n): row = query, column = key.
+
+    Raises:
+        ValueError: `n` is negative, or `width` is even or below 1.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 4, "restricted" self-attention.
+
+    Example:
+        >>> local_mask(4, width=3)
+        tensor([[ True,  True, False, False],
+                [ True,  True,  True, False],
+                [False,  True,  True,  True],
+                [False, False,  True,  True]])
+    """
+    if width < 1 or width % 2 == 0:
+        raise ValueError(
+            f"width: got {width}; a window with its token in the middle is 1, 3, 5, … tokens wide. "
+            f"Set width to {max(1, width + 1)}"
+        )
+    position = _positions(n, device)
+    return (position - position[:, None]).abs() <= width // 2
+
+
+def padding_mask(valid_lens: Tensor, n: int) -> Tensor:
+    """Let queries attend to the first keys of each sequence only, and not to its padding.
+
+    Args:
+        valid_lens: how many keys count: integers of shape (batch,), or (batch, queries) for one length per
+            query.
+        n: number of keys, padding included.
+
+    Returns:
+        Booleans of shape (batch, 1, n), or (batch, queries, n), on the device of `valid_lens`.
+
+    Raises:
+        TypeError: `valid_lens` is not a tensor of integers.
+        ValueError: it has another shape, or `n` is negative.
+
+    Example:
+        >>> padding_mask(torch.tensor([1, 3]), 3)
+        tensor([[[ True, False, False]],
+        <BLANKLINE>
+                [[ True,  True,  True]]])
+        >>> (causal_mask(3) & padding_mask(torch.tensor([1, 3]), 3)).shape
+        torch.Size([2, 3, 3])
+    """
+    _check_integers("valid_lens", valid_lens, "(batch,) or (batch, queries)")
+    if valid_lens.dim() not in (1, 2):
+        raise ValueError(
+            f"valid_lens: got shape {_shape(valid_lens)}; lengths have shape (batch,) or (batch, queries). "
+            "Give one length per sequence, or one per query"
+        )
+    lengths = valid_lens.reshape(
+        len(valid_lens), *valid_lens.shape[1:] or (1,), 1
+    )  # (batch, 1 or queries, 1)
+    # Compared on the device: nothing waits for numbers to come back from a GPU.
+    return _positions(n, valid_lens.device) < lengths
+
+
+def _positions(n: int, device: torch.device | str | None) -> Tensor:
+    if n < 0:
+        raise ValueError(f"n: got {n}; a sequence has 0 tokens or more. Give the length of the sequence")
+    return torch.arange(n, device=device)
+
+
+def _allowed(
+    shape: tuple[int, ...], device: torch.device, valid_lens: Tensor | None, mask: Tensor | None
+) -> Tensor | None:
+    """Combine valid lengths and a mask into one mask that broadcasts to `shape`, (batch, [heads,] n, m)."""
+    scores = (shape[0], shape[-2], shape[-1])  # (batch, queries, keys): a mask is the same for all heads
+    if mask is not None:
+        _check_mask(mask, scores, device)
+    if valid_lens is not None:
+        _check_lengths("valid_lens", valid_lens, shape[0], shape[-2], device)
+        padding = padding_mask(valid_lens, shape[-1])
+        mask = padding if mask is None else padding & mask
+    if mask is None:
+        return None
+    if mask.dim() == 3 and len(shape) == 4:
+        return mask.unsqueeze(1)  # (batch or 1, 1, queries or 1, keys)
+    return mask.unsqueeze(0) if mask.dim() == 1 else mask  # the kernels want two axes at least
+
+
+def _check_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
+    """Refuse a mask that is not boolean, or does not broadcast to `shape`, (..., queries, keys)."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(
+            f"mask: got {got}; a mask is a boolean tensor, True = may be attended to. Use mask.bool()"
+        )
+    fits = all(size in (1, wanted) for size, wanted in zip(mask.shape[::-1], shape[::-1], strict=False))
+    if mask.dim() > len(shape) or not fits:
+        raise ValueError(
+            f"mask: got shape {_shape(mask)}; it must broadcast to {tuple(shape)}, (..., queries, keys). "
+            "Give it a row for each query and a column for each key"
+        )
+    if mask.device != device:
+        raise ValueError(
+            f"mask: got a tensor on {mask.device}; the data is on {device}. Move it with mask.to('{device}')"
+        )
+
+
+def _check_integers(name: str, lengths: Tensor, shapes: str) -> None:
+    if not isinstance(lengths, Tensor):
+        raise TypeError(
+            f"{name}: got {type(lengths).__name__}; lengths are a tensor of integers of shape {shapes}. "
+            f"Make one with torch.tensor({name})"
+        )
+    if lengths.dtype not in _INTEGERS:
+        raise TypeError(f"{name}: got {lengths.dtype}; lengths are integers. Convert them with {name}.long()")
+
+
+def _check_lengths(name: str, lengths: Tensor, batch: int, queries: int | None, device: torch.device) -> None:
+    """Refuse anything but one length for each of `batch` sequences or, unless None, of their `queries`."""
+    shapes = [(batch,)] if queries is None else [(batch,), (batch, queries), (1, queries)]
+    *others, last = map(str, shapes)
+    allowed = f"{', '.join(others)} or {last}" if others else last
+    _check_integers(name, lengths, allowed)
+    if lengths.shape not in shapes:
+        raise ValueError(
+            f"{name}: got shape {_shape(lengths)}; {batch} sequences"
+            + ("" if queries is None else f" of {queries} queries")
+            + f" allow {allowed}. Give one length per sequence"
+            + ("" if queries is None else ", or one per query")
+        )
+    if lengths.device != device:
+        raise ValueError(
+            f"{name}: got a tensor on {lengths.device}; the data is on {device}. "
+            f"Move the lengths with {name}.to('{device}')"
+        )
+
+
+def _shape(X: Tensor) -> tuple[int, ...]:
+    return tuple(X.shape)  # prints as (2, 4), not as torch.Size([2, 4])
+
+
+# ---- masks at work
 
 
 def sequence_mask(X: Tensor, valid_len: Tensor, value: float = 0) -> Tensor:
@@ -51,22 +226,23 @@ def sequence_mask(X: Tensor, valid_len: Tensor, value: float = 0) -> Tensor:
     return X.masked_fill(~mask.view(mask.shape + (1,) * (X.dim() - 2)), value)
 
 
-def masked_softmax(X: Tensor, valid_lens: Tensor | None) -> Tensor:
-    """Softmax over the last axis that gives no weight to keys beyond the valid length.
+def masked_softmax(X: Tensor, valid_lens: Tensor | None, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the last axis that gives no weight to keys a query may not attend to.
 
     Args:
         X: scores, shape (batch, queries, keys) or (batch, heads, queries, keys), any floating-point type. It
             is not changed.
         valid_lens: how many keys count: integers of shape (batch,), one length per sequence; or (batch,
             queries), one per query; or (1, queries), one per query and the same in all sequences; or None,
-            all keys count. A length beyond `keys` counts as `keys`, one below 0 as 0. With length 0 all
-            weights are exactly 0.
+            all keys count. A length beyond `keys` counts as `keys`, one below 0 as 0.
+        mask: True where a query may attend to a key: booleans of shape (queries, keys) or (batch, queries,
+            keys), the same for all heads; or None. With `valid_lens` as well, both must allow a key.
 
     Returns:
-        Weights with the shape and type of `X`.
+        Weights with the shape and type of `X`. Those of a query that may attend to nothing are exactly 0.
 
     Raises:
-        TypeError: `X` is not floating-point, or `valid_lens` is not a tensor of integers.
+        TypeError: `X` is not floating-point, `valid_lens` not a tensor of integers, or `mask` not boolean.
         ValueError: a shape or a device does not fit.
 
     Example:
@@ -74,6 +250,9 @@ def masked_softmax(X: Tensor, valid_lens: Tensor | None) -> Tensor:
         tensor([[[0.5000, 0.5000, 0.0000, 0.0000]],
         <BLANKLINE>
                 [[0.0000, 0.0000, 0.0000, 0.0000]]])
+        >>> masked_softmax(torch.zeros(1, 2, 2), None, mask=causal_mask(2))
+        tensor([[[1.0000, 0.0000],
+                 [0.5000, 0.5000]]])
     """
     if not X.is_floating_point():
         raise TypeError(f"X: got {X.dtype}; scores are floating-point. Convert them with X.float()")
@@ -82,9 +261,8 @@ def masked_softmax(X: Tensor, valid_lens: Tensor | None) -> Tensor:
             f"X: got shape {_shape(X)}; scores have shape (batch, queries, keys) or "
             "(batch, heads, queries, keys). Add the missing axis with X.unsqueeze(0)"
         )
-    if valid_lens is None:
-        return F.softmax(X, dim=-1)
-    return _softmax_where(X, _mask_from_lengths(valid_lens, X.shape, X.device))
+    allowed = _allowed(X.shape, X.device, valid_lens, mask)
+    return F.softmax(X, dim=-1) if allowed is None else _softmax_where(X, allowed)
 
 
 def _softmax_where(scores: Tensor, mask: Tensor) -> Tensor:
@@ -96,50 +274,10 @@ def _softmax_where(scores: Tensor, mask: Tensor) -> Tensor:
     return F.softmax(torch.where(mask, scores, floor), dim=-1).masked_fill(~mask, 0)
 
 
-def _mask_from_lengths(valid_lens: Tensor, shape: tuple[int, ...], device: torch.device) -> Tensor:
-    """Turn valid lengths into a mask that broadcasts to `shape`, (batch, [heads,] queries, keys)."""
-    _check_lengths("valid_lens", valid_lens, shape[0], shape[-2], device)
-    heads = (1,) * (len(shape) - 3)  # one axis for all heads, where there are heads
-    queries = valid_lens.shape[1:] or (1,)  # one length for each query, or one for all
-    lengths = valid_lens.reshape(valid_lens.shape[0], *heads, *queries, 1)
-    # Compared on the device: nothing waits for the numbers to come back from a GPU.
-    return torch.arange(shape[-1], device=device) < lengths  # (batch or 1, [1,] 1 or queries, keys)
+# ---- attention as a function
 
 
-def _check_lengths(name: str, lengths: Tensor, batch: int, queries: int | None, device: torch.device) -> None:
-    """Refuse what are no lengths of `batch` sequences, nor of their `queries` unless that is None."""
-    allowed = f"({batch},)" if queries is None else f"({batch},), ({batch}, {queries}) or (1, {queries})"
-    if not isinstance(lengths, Tensor):
-        raise TypeError(
-            f"{name}: got {type(lengths).__name__}; lengths are a tensor of integers of shape {allowed}. "
-            f"Make one with torch.tensor({name})"
-        )
-    if lengths.dtype not in _INTEGERS:
-        raise TypeError(f"{name}: got {lengths.dtype}; lengths are integers. Convert them with {name}.long()")
-    per_sequence = lengths.shape == (batch,)
-    per_query = queries is not None and lengths.shape in ((batch, queries), (1, queries))
-    if not (per_sequence or per_query):
-        raise ValueError(
-            f"{name}: got shape {_shape(lengths)}; {batch} sequences"
-            + ("" if queries is None else f" of {queries} queries")
-            + f" allow {allowed}. Give one length per sequence"
-            + ("" if queries is None else ", or one per query")
-        )
-    if lengths.device != device:
-        raise ValueError(
-            f"{name}: got a tensor on {lengths.device}; the data is on {device}. "
-            f"Move the lengths with {name}.to('{device}')"
-        )
-
-
-def _shape(X: Tensor) -> tuple[int, ...]:
-    return tuple(X.shape)  # prints as (2, 4), not as torch.Size([2, 4])
-
-
-# --- Attention as a function --------------------------------------------------------------------------------
-
-
-def attention(
+def scaled_dot_product(
     Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, dropout: nn.Module | None = None
 ) -> tuple[Tensor, Tensor]:
     """Scaled dot-product attention written out: softmax(Q Kᵀ / √d) V.
@@ -152,7 +290,7 @@ def attention(
         K: keys, shape (..., keys, d).
         V: values, shape (..., keys, d_value).
         mask: True where a query may attend to a key, booleans that broadcast to (..., queries, keys); None
-            allows everything.
+            allows all keys.
         dropout: applied to the weights before they meet the values.
 
     Returns:
@@ -161,28 +299,28 @@ def attention(
 
     Raises:
         TypeError: `mask` is not boolean.
-        ValueError: queries, keys and values do not fit together.
+        ValueError: queries, keys, values and mask do not fit together.
 
     Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2.1.
 
     Example:
         >>> Q, K, V = torch.zeros(1, 2), torch.ones(3, 2), torch.tensor([[1.0], [2.0], [6.0]])
-        >>> attention(Q, K, V)
+        >>> scaled_dot_product(Q, K, V)
         (tensor([[3.]]), tensor([[0.3333, 0.3333, 0.3333]]))
-        >>> attention(Q, K, V, mask=torch.tensor([True, True, False]))
+        >>> scaled_dot_product(Q, K, V, mask=torch.tensor([True, True, False]))
         (tensor([[1.5000]]), tensor([[0.5000, 0.5000, 0.0000]]))
     """
     _check_fit(Q, K, V)
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (..., queries, keys)
     if mask is None:
         weights = F.softmax(scores, dim=-1)
-    elif mask.dtype == torch.bool:
-        weights = _softmax_where(scores, mask)
     else:
-        raise TypeError(
-            f"mask: got {mask.dtype}; a mask is boolean, True = may be attended to. Use mask.bool()"
-        )
+        _check_mask(mask, scores.shape, scores.device)
+        weights = _softmax_where(scores, mask)
     return (weights if dropout is None else dropout(weights)) @ V, weights
+
+
+attention = scaled_dot_product  # its first name, which published notebooks call as d2l.attention.attention
 
 
 def _check_fit(queries: Tensor, keys: Tensor, values: Tensor, same_width: bool = True) -> None:
@@ -204,14 +342,29 @@ def _check_fit(queries: Tensor, keys: Tensor, values: Tensor, same_width: bool =
         )
 
 
-# --- Attention as modules -----------------------------------------------------------------------------------
+# ---- attention as modules
 
 
-class AdditiveAttention(nn.Module):
+class _Attention(nn.Module):
+    """Remembers its last forward for `attention_weights`, and leaves it out of copies and saved files."""
+
+    _last: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last": None}  # a model must not carry a batch of its data around
+
+    def _last_forward(self) -> Any:
+        if self._last is None:
+            raise RuntimeError(
+                "attention_weights: there are none before the first forward. Call the module first"
+            )
+        return self._last
+
+
+class AdditiveAttention(_Attention):
     """Additive attention: the score of a query and a key is w_vᵀ tanh(W_q q + W_k k).
 
-    Queries and keys may have different widths. After a forward `attention_weights` holds the weights, shape
-    (batch, queries, keys), without their graph.
+    Queries and keys may have different widths.
 
     Args:
         key_size: width of a key.
@@ -232,8 +385,6 @@ class AdditiveAttention(nn.Module):
                 [6]])
     """
 
-    attention_weights: Tensor
-
     def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float):
         super().__init__()
         self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
@@ -242,7 +393,12 @@ class AdditiveAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | None = None,
+        mask: Tensor | None = None,
     ) -> Tensor:
         """Attend.
 
@@ -251,30 +407,41 @@ class AdditiveAttention(nn.Module):
             keys: shape (batch, keys, key_size).
             values: shape (batch, keys, d_value).
             valid_lens: how many keys count, as in `masked_softmax`.
+            mask: True where a query may attend to a key, as in `masked_softmax`.
 
         Returns:
             Shape (batch, queries, d_value).
 
         Raises:
-            TypeError: `valid_lens` is not a tensor of integers.
-            ValueError: the shapes do not belong together.
+            TypeError: `valid_lens` is not a tensor of integers, or `mask` is not boolean.
+            ValueError: the shapes do not fit together.
         """
         _check_fit(queries, keys, values, same_width=False)
         queries, keys = self.W_q(queries), self.W_k(keys)
         # (batch, queries, 1, h) + (batch, 1, keys, h): every query meets every key
         features = torch.tanh(queries.unsqueeze(2) + keys.unsqueeze(1))  # (batch, queries, keys, h)
         scores = self.w_v(features).squeeze(-1)  # (batch, queries, keys)
-        weights = masked_softmax(scores, valid_lens)
-        self.attention_weights = weights.detach()
+        weights = masked_softmax(scores, valid_lens, mask)
+        self._last = weights.detach()
         return torch.bmm(self.dropout(weights), values)
 
+    @property
+    def attention_weights(self) -> Tensor:
+        """Weights of the last forward, before dropout, without a graph: shape (batch, queries, keys).
 
-class DotProductAttention(nn.Module):
+        Raises:
+            RuntimeError: there was no forward yet.
+        """
+        weights: Tensor = self._last_forward()
+        return weights
+
+
+class DotProductAttention(_Attention):
     """Scaled dot-product attention, by the fused kernels of PyTorch.
 
-    It computes what `attention` computes, but the kernels go through the keys in blocks, so memory grows with
-    the number of queries, not with queries × keys (except for dropout while training on a CPU, which has no
-    such kernel).
+    It computes what `scaled_dot_product` computes, but the kernels go through the keys in blocks, so memory
+    grows with the number of queries, not with queries × keys (except for dropout while training on a CPU,
+    which has no such kernel).
 
     Args:
         dropout: probability of dropping a weight while training.
@@ -293,10 +460,14 @@ class DotProductAttention(nn.Module):
     def __init__(self, dropout: float):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
-        self._last: tuple[Tensor, Tensor, Tensor | None] | None = None
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | None = None,
+        mask: Tensor | None = None,
     ) -> Tensor:
         """Attend.
 
@@ -305,13 +476,14 @@ class DotProductAttention(nn.Module):
             keys: shape (batch, keys, d), or (batch, heads, keys, d).
             values: shape (batch, keys, d_value), or (batch, heads, keys, d_value).
             valid_lens: how many keys count, as in `masked_softmax`.
+            mask: True where a query may attend to a key, as in `masked_softmax`.
 
         Returns:
             Shape (batch, queries, d_value), or (batch, heads, queries, d_value).
 
         Raises:
-            TypeError: `valid_lens` is not a tensor of integers.
-            ValueError: the shapes do not belong together.
+            TypeError: `valid_lens` is not a tensor of integers, or `mask` is not boolean.
+            ValueError: the shapes do not fit together.
         """
         _check_fit(queries, keys, values)
         if queries.dim() not in (3, 4):
@@ -319,29 +491,31 @@ class DotProductAttention(nn.Module):
                 f"queries: got shape {_shape(queries)}; queries have shape (batch, queries, d) or "
                 "(batch, heads, queries, d). Add the missing axis with queries.unsqueeze(0)"
             )
-        # Enough to compute the weights when they are asked for, in n·d numbers where they would be n².
-        self._last = (queries.detach(), keys.detach(), valid_lens)
+        # Enough to compute the weights when somebody asks: n·d numbers, where the weights are n².
+        self._last = (queries.detach(), keys.detach(), valid_lens, mask)
         if queries.dim() == 4:
-            return self._fused(queries, keys, values, valid_lens)
+            return self._fused(queries, keys, values, valid_lens, mask)
         # The fused kernels want an axis of heads: (batch, n, d) -> (batch, 1, n, d) and back.
         queries, keys, values = (X.unsqueeze(1) for X in (queries, keys, values))
-        return self._fused(queries, keys, values, valid_lens).squeeze(1)
+        return self._fused(queries, keys, values, valid_lens, mask).squeeze(1)
 
-    def _fused(self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None) -> Tensor:
+    def _fused(
+        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None, mask: Tensor | None
+    ) -> Tensor:
         dropout_p = self.dropout.p if self.training else 0.0
-        if valid_lens is None:
-            return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout_p)
-        shape = (*queries.shape[:-1], keys.shape[-2])
-        mask = _mask_from_lengths(valid_lens, shape, queries.device)  # (batch or 1, 1, 1 or queries, keys)
-        if queries.is_cpu:  # its kernels already give zeros to a query that may attend to nothing
-            return F.scaled_dot_product_attention(queries, keys, values, mask, dropout_p)
-        return _zeros_for_nothing(queries, keys, values, mask, dropout_p)
+        allowed = _allowed((*queries.shape[:-1], keys.shape[-2]), queries.device, valid_lens, mask)
+        if (
+            allowed is None or queries.is_cpu
+        ):  # these kernels give zeros to a query that may attend to nothing
+            return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout_p)
+        return _zeros_for_nothing(queries, keys, values, allowed, dropout_p)
 
     @property
     def attention_weights(self) -> Tensor:
         """Weights of the last forward, before dropout, without a graph.
 
-        They are computed when they are asked for.
+        They are computed only now, from the tensors that the forward was given: read them before you change
+        one of those in place.
 
         Returns:
             Shape (batch, queries, keys); after queries with an axis of heads, (batch * heads, queries, keys).
@@ -349,15 +523,11 @@ class DotProductAttention(nn.Module):
         Raises:
             RuntimeError: there was no forward yet.
         """
-        if self._last is None:
-            raise RuntimeError(
-                "attention_weights: there are none before the first forward. Call the module first"
-            )
-        queries, keys, valid_lens = self._last
+        queries, keys, valid_lens, mask = self._last_forward()
         with torch.no_grad():
             # scaled first, as the kernels do: in half precision the product alone could overflow
             scores = queries / math.sqrt(queries.shape[-1]) @ keys.transpose(-2, -1)
-            weights = masked_softmax(scores, valid_lens)  # (batch, [heads,] queries, keys)
+            weights = masked_softmax(scores, valid_lens, mask)  # (batch, [heads,] queries, keys)
         return weights.flatten(0, 1) if weights.dim() == 4 else weights
 
 
@@ -505,7 +675,12 @@ class MultiHeadAttention(nn.Module):
         self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | None = None,
+        mask: Tensor | None = None,
     ) -> Tensor:
         """Attend with all heads.
 
@@ -514,13 +689,14 @@ class MultiHeadAttention(nn.Module):
             keys: shape (batch, keys, key_size).
             values: shape (batch, keys, value_size).
             valid_lens: how many keys count, the same for all heads, as in `masked_softmax`.
+            mask: True where a query may attend to a key, the same for all heads, as in `masked_softmax`.
 
         Returns:
             Shape (batch, queries, num_hiddens).
 
         Raises:
-            TypeError: `valid_lens` is not a tensor of integers.
-            ValueError: the shapes do not belong together.
+            TypeError: `valid_lens` is not a tensor of integers, or `mask` is not boolean.
+            ValueError: the shapes do not fit together.
         """
         for name, X, W in (
             ("queries", queries, self.W_q),
@@ -536,5 +712,5 @@ class MultiHeadAttention(nn.Module):
         Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
         K = _split_heads(self.W_k(keys), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
         V = _split_heads(self.W_v(values), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
-        output = self.attention(Q, K, V, valid_lens)  # (batch, heads, queries, num_hiddens / heads)
+        output = self.attention(Q, K, V, valid_lens, mask)  # (batch, heads, queries, num_hiddens / heads)
         return self.W_o(_join_heads(output))  # (batch, queries, num_hiddens)

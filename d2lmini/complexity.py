@@ -16,7 +16,6 @@ import copy
 import csv
 import math
 import statistics
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -28,12 +27,14 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
+from d2lmini.errors import one_of
+
 ARCHITECTURES = ("convolution", "recurrent", "attention")
 CONVENTIONS = ("order", "mixing", "projections")
 Node = tuple[int, int]  # (level, position): level 0 holds the inputs; positions count from 1, as in x_1 … x_n
 
 
-# ---- the three layers ----------------------------------------------------------------------------
+# ---- the three layers
 
 
 class ConvolutionLayer(nn.Module):
@@ -44,9 +45,6 @@ class ConvolutionLayer(nn.Module):
         kernel_size: k, odd unless `causal`, so that the window is centered.
         dilation: distance between the inputs of a window; 1 takes neighbors.
         causal: the window ends at its own position instead of being centered there.
-
-    Shape:
-        (batch, n, width) -> (batch, n, width)
 
     Raises:
         ValueError: `kernel_size` is below 1, or even in a centered window.
@@ -79,9 +77,6 @@ class RecurrentLayer(nn.Module):
         width: d, features of every token.
         bidirectional: a second network reads from the end; the two outputs are added.
 
-    Shape:
-        (batch, n, width) -> (batch, n, width)
-
     Example:
         >>> RecurrentLayer(4)(torch.ones(1, 5, 4)).shape
         torch.Size([1, 5, 4])
@@ -104,9 +99,6 @@ class AttentionLayer(nn.Module):
         width: d, features of every token.
         projections: with W_q, W_k, W_v and W_o; without them queries, keys and values are the input itself.
         fused: compute softmax(QKᵀ/√d)V by torch's fused kernel, which never stores the n×n weights.
-
-    Shape:
-        (batch, n, width) -> (batch, n, width)
 
     Example:
         >>> X = torch.ones(1, 5, 4)
@@ -134,7 +126,7 @@ class AttentionLayer(nn.Module):
         return self.W_o(weights @ V)
 
 
-# ---- arithmetic ----------------------------------------------------------------------------------
+# ---- arithmetic
 
 
 def multiply_adds(n: int, d: int, k: int = 3, convention: str = "mixing") -> dict[str, int]:
@@ -145,12 +137,12 @@ def multiply_adds(n: int, d: int, k: int = 3, convention: str = "mixing") -> dic
         d: features of every token.
         k: kernel size of the convolution.
         convention: what is counted.
-            ``"order"``: the terms of the O() table, with all constants dropped: k n d², n d², n² d.
-            ``"mixing"``: exact products that mix or update tokens: k n d², 2 n d², 2 n² d.
-            ``"projections"``: the same, with the four projections of attention: 2 n² d + 4 n d².
+            `"order"`: the terms of the O() table, with all constants dropped: k n d², n d², n² d.
+            `"mixing"`: exact products that mix or update tokens: k n d², 2 n d², 2 n² d.
+            `"projections"`: the same, with the four projections of attention: 2 n² d + 4 n d².
 
     Returns:
-        the counts of ``"convolution"``, ``"recurrent"`` and ``"attention"``.
+        The counts of `"convolution"`, `"recurrent"` and `"attention"`.
 
     Raises:
         ValueError: a size below 1, or another convention.
@@ -159,11 +151,9 @@ def multiply_adds(n: int, d: int, k: int = 3, convention: str = "mixing") -> dic
         >>> multiply_adds(32, 64, 3, "projections")
         {'convolution': 393216, 'recurrent': 262144, 'attention': 655360}
     """
-    for name, size in (("n", n), ("d", d), ("k", k)):
-        if size < 1:
-            raise ValueError(f"{name}: got {size}; a size is 1 or larger")
+    _check_sizes(n=n, d=d, k=k)
     if convention not in CONVENTIONS:
-        raise ValueError(f"convention: got {convention!r}; choose one of {', '.join(map(repr, CONVENTIONS))}")
+        raise ValueError(one_of("convention", convention, CONVENTIONS))
     if convention == "order":
         return {"convolution": k * n * d**2, "recurrent": n * d**2, "attention": n**2 * d}
     projections = 4 * n * d**2 if convention == "projections" else 0
@@ -198,11 +188,11 @@ def count_multiply_adds(function: Callable[..., Any], *shapes: tuple[int, ...]) 
     return counter.get_total_flops() // 2
 
 
-# ---- path length ---------------------------------------------------------------------------------
+# ---- path length
 
 
 def dependencies(layer: nn.Module, n: int, d: int) -> Tensor:
-    """Return which output depends on which input, asked of autograd.
+    """Return which output depends on which input, as autograd sees it.
 
     Args:
         layer: maps (1, n, d) to (1, n, d); a copy of it in float64 is examined. Its weights should be random:
@@ -211,7 +201,10 @@ def dependencies(layer: nn.Module, n: int, d: int) -> Tensor:
         d: features of every token.
 
     Returns:
-        boolean (n, n): entry [i, j] is True where ∂y_i/∂x_j is not zero.
+        Booleans of shape (n, n): entry [i, j] is True where ∂y_i/∂x_j is not zero.
+
+    Raises:
+        ValueError: n or d is below 1.
 
     Example:
         >>> dependencies(ConvolutionLayer(4), 4, 4).int()
@@ -236,8 +229,11 @@ def layers_until_connected(
         max_layers: where to give up.
 
     Returns:
-        the number of layers, or None if `max_layers` are not enough: a one-directional RNN never sees what
+        The number of layers, or None if `max_layers` are not enough: a one-directional RNN never sees what
         comes later.
+
+    Raises:
+        ValueError: n or d is below 1.
 
     Example:
         >>> layers_until_connected(lambda l: ConvolutionLayer(4, kernel_size=3), n=5)
@@ -251,7 +247,14 @@ def layers_until_connected(
     return None
 
 
+def _check_sizes(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name}: got {size}; a size is 1 or larger")
+
+
 def _probe(n: int, d: int) -> Tensor:
+    _check_sizes(n=n, d=d)
     generator = torch.Generator().manual_seed(0)
     return torch.randn(1, n, d, generator=generator, dtype=torch.float64, requires_grad=True)
 
@@ -268,18 +271,19 @@ def shortest_path(architecture: str, n: int, start: int, end: int, k: int = 3) -
     """Return the shortest path from input `start` to output `end` in the drawn graph.
 
     Args:
-        architecture: ``"convolution"`` (stacked as deep as this pair needs), ``"recurrent"`` (one layer, left
-            to right) or ``"attention"`` (one layer).
+        architecture: `"convolution"` (stacked as deep as this pair needs), `"recurrent"` (one layer, left
+            to right) or `"attention"` (one layer).
         n: tokens.
         start: position of the input, 1 … n.
         end: position of the output, 1 … n.
         k: kernel size of the convolution, odd and larger than 1.
 
     Returns:
-        nodes (level, position) from (0, start) on: one more than the path has edges. None if no path exists.
+        Nodes (level, position) from (0, start) on: one more than the path has edges. None if no path exists.
 
     Raises:
-        ValueError: an unknown architecture, a position outside 1 … n, an even kernel or one of size 1.
+        ValueError: an unknown architecture, n below 1, a position outside 1 … n, an even kernel or one of
+            size 1.
 
     Example:
         >>> shortest_path("convolution", n=5, start=1, end=5)
@@ -288,8 +292,8 @@ def shortest_path(architecture: str, n: int, start: int, end: int, k: int = 3) -
         [(0, 1), (1, 5)]
     """
     if architecture not in ARCHITECTURES:
-        choice = ", ".join(map(repr, ARCHITECTURES))
-        raise ValueError(f"architecture: got {architecture!r}; choose one of {choice}")
+        raise ValueError(one_of("architecture", architecture, ARCHITECTURES))
+    _check_sizes(n=n)
     for name, position in (("start", start), ("end", end)):
         if not 1 <= position <= n:
             raise ValueError(f"{name}: got {position}; a position is one of 1 … {n}")
@@ -324,6 +328,7 @@ def maximum_path_length(architecture: str, n: int, k: int = 3) -> int:
         >>> [maximum_path_length(name, n=5) for name in ARCHITECTURES]
         [4, 5, 1]
     """
+    _check_sizes(n=n)
     paths = (shortest_path(architecture, n, i, j, k) for i in range(1, n + 1) for j in range(1, n + 1))
     return max(len(path) - 1 for path in paths if path is not None)
 
@@ -351,7 +356,7 @@ def _window_radius(kernel_size: int) -> int:
     return (kernel_size - 1) // 2
 
 
-# ---- sequential steps ----------------------------------------------------------------------------
+# ---- sequential steps
 
 
 def sequential_depth(layer: nn.Module, n: int, d: int) -> int:
@@ -363,8 +368,11 @@ def sequential_depth(layer: nn.Module, n: int, d: int) -> int:
         d: features of every token.
 
     Returns:
-        nodes on the longest chain of autograd's graph, on the CPU. Only its growth with n says something: how
-        many nodes torch uses for one step is an implementation detail.
+        Nodes on the longest chain of autograd's graph, on the CPU; 0 for a layer that does nothing. Only its
+        growth with n says something: how many nodes torch uses for one step is an implementation detail.
+
+    Raises:
+        ValueError: n or d is below 1, or autograd does not see how the output depends on the input.
 
     Example:
         >>> sequential_depth(ConvolutionLayer(4), 8, 4) == sequential_depth(ConvolutionLayer(4), 64, 4)
@@ -372,7 +380,14 @@ def sequential_depth(layer: nn.Module, n: int, d: int) -> int:
         >>> sequential_depth(RecurrentLayer(4), 8, 4) < sequential_depth(RecurrentLayer(4), 64, 4)
         True
     """
+    _check_sizes(n=n, d=d)
     output = copy.deepcopy(layer).cpu()(torch.zeros(1, n, d, requires_grad=True))
+    if not output.requires_grad:
+        raise ValueError(
+            "layer: autograd does not see what its output depends on. Leave out detach and no_grad"
+        )
+    if output.grad_fn is None:  # the input itself
+        return 0
     depth: dict[Any, int] = {}
     stack = [(output.grad_fn, False)]
     while stack:  # depth first without recursion: an RNN's chain is longer than Python's limit
@@ -386,7 +401,7 @@ def sequential_depth(layer: nn.Module, n: int, d: int) -> int:
     return depth[output.grad_fn]
 
 
-# ---- time ----------------------------------------------------------------------------------------
+# ---- time
 
 
 def median_time(function: Callable[[], Any], repeats: int = 7) -> float:
@@ -407,19 +422,19 @@ def median_time(function: Callable[[], Any], repeats: int = 7) -> float:
     """
     if repeats < 1:
         raise ValueError(f"repeats: got {repeats}; at least 1 call is needed")
+    from torch.utils.benchmark import timer  # waits for the GPU, then reads the clock
+
     function()
     times = []
     for _ in range(repeats):
-        _finish_gpu_work()
-        start = time.perf_counter()
+        start = timer()
         function()
-        _finish_gpu_work()
-        times.append(time.perf_counter() - start)
+        times.append(timer() - start)
     return statistics.median(times)
 
 
 def loglog_slope(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """Return the exponent p of the power law value ≈ c · size^p that fits best: the slope of a log-log plot.
+    """Return the exponent p of the best power law value ≈ c · size^p: the slope of a log-log plot.
 
     Args:
         sizes: at least two different positive numbers.
@@ -445,11 +460,11 @@ def loglog_slope(sizes: Sequence[float], values: Sequence[float]) -> float:
 def recorded_timings() -> list[dict[str, Any]]:
     """Return the wall-clock times recorded for the course, with the device that they were measured on.
 
-    ``python3 course.py bench --record`` measures them again and replaces the rows of that device.
+    `python3 course.py bench --record` measures them again and replaces the rows of that device.
 
     Returns:
-        one dict a measurement: device, layer (``"convolution"``, ``"recurrent"``, ``"attention"``,
-        ``"fused attention"``), n, d, k, seconds (median of one forward pass, one sequence), peak_bytes
+        One dict a measurement: device, layer (`"convolution"`, `"recurrent"`, `"attention"`,
+        `"fused attention"`), n, d, k, seconds (median of one forward pass, one sequence), peak_bytes
         (memory of the tensors made by it).
 
     Example:
@@ -457,26 +472,13 @@ def recorded_timings() -> list[dict[str, Any]]:
         ['d', 'device', 'k', 'layer', 'n', 'peak_bytes', 'seconds']
     """
     with (files("d2lmini") / "assets" / "timings.csv").open(encoding="utf-8") as file:
+        types = {"n": int, "d": int, "k": int, "seconds": float, "peak_bytes": int}
         return [
-            {
-                "device": row["device"],
-                "layer": row["layer"],
-                "n": int(row["n"]),
-                "d": int(row["d"]),
-                "k": int(row["k"]),
-                "seconds": float(row["seconds"]),
-                "peak_bytes": int(row["peak_bytes"]),
-            }
-            for row in csv.DictReader(file)
+            {name: types.get(name, str)(cell) for name, cell in row.items()} for row in csv.DictReader(file)
         ]
 
 
-def _finish_gpu_work() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-
-
-# ---- memory --------------------------------------------------------------------------------------
+# ---- memory
 
 
 def attention_weights_bytes(n: int, heads: int = 1, dtype: torch.dtype = torch.float32) -> int:
@@ -513,7 +515,11 @@ def peak_memory(function: Callable[[], Any]) -> int:
 
 
 class _StorageTracker(TorchDispatchMode):
-    """Adds up the storages that come out of operations and takes them off when they die."""
+    """Adds up the storages that come out of operations, and subtracts them when they die.
+
+    `_python_dispatch`, `_cdata` and `_pytree` are private to torch, and nothing public sees each storage on
+    every device; a test compares the result with torch's profiler.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,10 +1,11 @@
 """From sentence pairs to tensors: tokens, vocabulary, padding, minibatches.
 
-Read from top to bottom: text becomes tokens, tokens become numbers, sentences of different length become one
+Read from top to bottom: text becomes tokens, tokens become numbers, sentences of different lengths become one
 rectangle of numbers with their valid lengths beside it, and pairs of such rectangles become minibatches.
 """
 
 import csv
+import operator
 import os
 import re
 import unicodedata
@@ -20,20 +21,21 @@ import torch
 from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler, TensorDataset
 
-from d2lmini.download import fetch
+from d2lmini.download import cache_folder, fetch
+from d2lmini.errors import one_of
+from d2lmini.letters import HAN
 
 TARGETS = ("fr", "vi", "zh")
 ORIGINS = ("course", "tatoeba")
 
-# -- text to tokens ------------------------------------------------------------------------------------------
+# ---- text to tokens
 
-_CHINESE = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = rf"(?:(?![{_CHINESE}_])\w[\u0300-\u036f]*)+"
+_WORD = rf"(?:(?![{HAN}_])\w[\u0300-\u036f]*)+"
 _TOKEN = re.compile(
     rf"<\w+>"  # <unk> and its like stay whole
     rf"|\d+(?:[.,]\d+)+"  # 3.5
     rf"|{_WORD}(?:['-]{_WORD})*"  # a word or a Vietnamese syllable; i'm and rendez-vous are one
-    rf"|[{_CHINESE}]"  # a Chinese character
+    rf"|[{HAN}]"  # a Chinese character
     rf"|[^\s\w]|_"  # a punctuation mark
 )
 
@@ -71,7 +73,7 @@ def join_tokens(tokens: Iterable[str]) -> str:
         '我用 pytorch 。'
     """
     joined = " ".join(tokens)
-    return re.sub(rf"(?<=[{_CHINESE}]) (?=[{_CHINESE}，。！？；：、])", "", joined)
+    return re.sub(rf"(?<=[{HAN}]) (?=[{HAN}，。！？；：、])", "", joined)
 
 
 def _plain(text: str) -> str:
@@ -85,19 +87,19 @@ def tokenize(lines: Iterable[str], token: str = "word") -> list[list[str]]:
 
     Args:
         lines: the text.
-        token: ``"word"`` (see `split_tokens`) or ``"char"``.
+        token: `"word"` (see `split_tokens`) or `"char"`.
 
     Raises:
         ValueError: for any other `token`.
 
-    Source: D2L 0.17, ``d2l.tokenize``.
+    Source: D2L 0.17, `d2l.tokenize`.
 
     Example:
         >>> tokenize(["Time flies.", "光阴似箭"])
         [['time', 'flies', '.'], ['光', '阴', '似', '箭']]
     """
     if token not in ("word", "char"):
-        raise ValueError(f"token: got {token!r}; choose 'word' or 'char'")
+        raise ValueError(one_of("token", token, ("word", "char")))
     return [split_tokens(line) if token == "word" else list(line) for line in lines]
 
 
@@ -105,9 +107,9 @@ def preprocess_nmt(text: str) -> str:
     r"""Write pairs of sentences so that a space stands between any two tokens; tabs and line ends stay.
 
     Args:
-        text: lines of ``source<TAB>target``, as `read_data_nmt` returns them.
+        text: lines of `source<TAB>target`, as `read_data_nmt` returns them.
 
-    Source: D2L 0.17, ``d2l.preprocess_nmt``; Chinese and all punctuation are split here, too.
+    Source: D2L 0.17, `d2l.preprocess_nmt`; Chinese and all punctuation are split here, too.
 
     Example:
         >>> preprocess_nmt("I'm OK.\tÇa va.\nHi!\t你好！")
@@ -127,7 +129,7 @@ def tokenize_nmt(text: str, num_examples: int | None = None) -> tuple[list[list[
     Returns:
         The source sentences and the target sentences, each a list of tokens.
 
-    Source: D2L 0.17, ``d2l.tokenize_nmt``.
+    Source: D2L 0.17, `d2l.tokenize_nmt`.
 
     Example:
         >>> tokenize_nmt("go .\tva !\nhi .\tsalut !", num_examples=1)
@@ -142,7 +144,7 @@ def tokenize_nmt(text: str, num_examples: int | None = None) -> tuple[list[list[
     return source, target
 
 
-# -- tokens to numbers ---------------------------------------------------------------------------------------
+# ---- tokens to numbers
 
 
 def count_corpus(tokens: Sequence[Any]) -> Counter[str]:
@@ -151,7 +153,7 @@ def count_corpus(tokens: Sequence[Any]) -> Counter[str]:
     Args:
         tokens: a list of tokens, or a list of such lists.
 
-    Source: D2L 0.17, ``d2l.count_corpus``.
+    Source: D2L 0.17, `d2l.count_corpus`.
 
     Example:
         >>> count_corpus([["a", "b"], ["a"]])["a"]
@@ -163,18 +165,19 @@ def count_corpus(tokens: Sequence[Any]) -> Counter[str]:
 
 
 class Vocab:
-    """Numbers for tokens. Number 0 is ``<unk>``, for every token not in the vocabulary.
+    """Numbers for tokens. Number 0 is `<unk>`, for every token not in the vocabulary.
 
     Args:
         tokens: a list of tokens, or a list of such lists.
         min_freq: a token that occurs less often than this is left out.
-        reserved_tokens: tokens that get the numbers 1, 2, …; the others follow, the most frequent first.
+        reserved_tokens: tokens that get the numbers 1, 2, …; the others follow, the most frequent first. A
+            token that comes twice, or is `<unk>`, counts once.
 
     Attributes:
         idx_to_token: the tokens, in the order of their numbers.
         token_to_idx: the number of each token.
 
-    Source: D2L 0.17, ``d2l.Vocab``.
+    Source: D2L 0.17, `d2l.Vocab`.
 
     Example:
         >>> vocab = Vocab([["a", "b"], ["a"]], reserved_tokens=["<pad>"])
@@ -192,9 +195,8 @@ class Vocab:
     ) -> None:
         counts = count_corpus(tokens if tokens is not None else [])
         self._token_freqs = counts.most_common()
-        self.idx_to_token = ["<unk>", *(reserved_tokens or [])]
-        known = set(self.idx_to_token)
-        self.idx_to_token += [t for t, n in self._token_freqs if n >= min_freq and t not in known]
+        frequent = [token for token, count in self._token_freqs if count >= min_freq]
+        self.idx_to_token = list(dict.fromkeys(["<unk>", *(reserved_tokens or []), *frequent]))
         self.token_to_idx = {token: index for index, token in enumerate(self.idx_to_token)}
 
     def __len__(self) -> int:
@@ -210,25 +212,41 @@ class Vocab:
         """Return the token of a number, or the tokens of a list or a tensor of numbers.
 
         Raises:
+            TypeError: a number is not an integer.
             IndexError: a number is not in the vocabulary.
         """
         if isinstance(indices, Tensor):
             indices = indices.tolist()
         if isinstance(indices, (list, tuple)):
             return [self.to_tokens(index) for index in indices]
-        if not 0 <= indices < len(self):
-            raise IndexError(f"indices: got {indices}; this vocabulary has the numbers 0 to {len(self) - 1}")
-        return self.idx_to_token[indices]
+        try:
+            index = operator.index(indices)
+        except TypeError:
+            raise TypeError(f"indices: got {indices!r}; the number of a token is an integer") from None
+        if not 0 <= index < len(self):
+            raise IndexError(f"indices: got {index}; this vocabulary has the numbers 0 to {len(self) - 1}")
+        return self.idx_to_token[index]
 
     @property
     def unk(self) -> int:
-        """The number of ``<unk>``: 0."""
+        """The number of `<unk>`: 0."""
         return 0
 
     @property
     def token_freqs(self) -> list[tuple[str, int]]:
         """Every token that was counted with how often it occurs, the most frequent first."""
         return self._token_freqs
+
+
+def special_token(name: str, vocab: Vocab, token: str) -> int:
+    """Return the number of a token that a vocabulary must have; `name` is the argument it came in."""
+    number: int = vocab[token]
+    if number == vocab["<unk>"]:
+        raise ValueError(
+            f"{name}: got a vocabulary without {token}; padding and the ends of sentences need it. "
+            "Make it with reserved_tokens=['<pad>', '<bos>', '<eos>']"
+        )
+    return number
 
 
 def truncate_pad(line: Sequence[int], num_steps: int, padding_token: int) -> list[int]:
@@ -239,7 +257,7 @@ def truncate_pad(line: Sequence[int], num_steps: int, padding_token: int) -> lis
         num_steps: how many numbers to return.
         padding_token: what to fill up with.
 
-    Source: D2L 0.17, ``d2l.truncate_pad``.
+    Source: D2L 0.17, `d2l.truncate_pad`.
 
     Example:
         >>> truncate_pad([5, 6, 7], 2, 1), truncate_pad([5, 6, 7], 5, 1)
@@ -249,21 +267,21 @@ def truncate_pad(line: Sequence[int], num_steps: int, padding_token: int) -> lis
 
 
 def build_array_nmt(lines: Sequence[Sequence[str]], vocab: Vocab, num_steps: int) -> tuple[Tensor, Tensor]:
-    """Write sentences as one rectangle of numbers, each with ``<eos>`` at its end.
+    """Write sentences as one rectangle of numbers, each with `<eos>` at its end.
 
     Args:
         lines: the tokens of each sentence.
-        vocab: has ``<pad>`` and ``<eos>``.
-        num_steps: width of the rectangle, in tokens; a longer sentence is cut and loses its ``<eos>``.
+        vocab: has `<pad>` and `<eos>`.
+        num_steps: width of the rectangle, in tokens; a longer sentence is cut and loses its `<eos>`.
 
     Returns:
         Numbers, shape (sentences, num_steps), and valid lengths, shape (sentences,): how many numbers of a
         row are not padding.
 
     Raises:
-        ValueError: `num_steps` is less than 1.
+        ValueError: `num_steps` is less than 1, or `vocab` lacks one of them.
 
-    Source: D2L 0.17, ``d2l.build_array_nmt``.
+    Source: D2L 0.17, `d2l.build_array_nmt`.
 
     Example:
         >>> vocab = Vocab([["go", "."]], reserved_tokens=["<pad>", "<bos>", "<eos>"])
@@ -272,8 +290,9 @@ def build_array_nmt(lines: Sequence[Sequence[str]], vocab: Vocab, num_steps: int
     """
     if num_steps < 1:
         raise ValueError(f"num_steps: got {num_steps}; a sentence needs room for 1 token or more")
-    rows = [[*vocab[list(line)], vocab["<eos>"]] for line in lines]
-    array = torch.tensor([truncate_pad(row, num_steps, vocab["<pad>"]) for row in rows], dtype=torch.long)
+    eos, pad = (special_token("vocab", vocab, token) for token in ("<eos>", "<pad>"))
+    rows = [[*vocab[list(line)], eos] for line in lines]
+    array = torch.tensor([truncate_pad(row, num_steps, pad) for row in rows], dtype=torch.long)
     valid_len = torch.tensor([min(len(row), num_steps) for row in rows], dtype=torch.long)
     return array.reshape(len(rows), num_steps), valid_len
 
@@ -292,7 +311,7 @@ def load_array(data_arrays: Sequence[Tensor], batch_size: int, is_train: bool = 
     Raises:
         ValueError: `batch_size` is less than 1.
 
-    Source: D2L 0.17, ``d2l.load_array``; a batch is one indexing here, not `batch_size` rows put together.
+    Source: D2L 0.17, `d2l.load_array`; a batch is one indexing here, not `batch_size` rows put together.
 
     Example:
         >>> [len(X) for X, y in load_array((torch.arange(5), torch.arange(5)), batch_size=2)]
@@ -306,30 +325,30 @@ def load_array(data_arrays: Sequence[Tensor], batch_size: int, is_train: bool = 
     return DataLoader(dataset, sampler=BatchSampler(rows, batch_size, drop_last=False), batch_size=None)
 
 
-# -- sentence pairs ------------------------------------------------------------------------------------------
+# ---- sentence pairs
 
 
 def read_data_nmt(
     target: str = "fr", *, origin: str = "course", path: str | os.PathLike[str] | None = None
 ) -> str:
-    r"""Return the sentence pairs to train on as one text, a pair a line: ``English<TAB>translation``.
+    r"""Return the sentence pairs to train on as one text, a pair a line: `English<TAB>translation`.
 
     A sentence of the course with several valid translations comes once, with the first of them: a model that
     is to remember 600 sentences learns nothing from being asked for two answers at once. `held_out_nmt`
     returns them all.
 
     Args:
-        target: ``"fr"``, ``"vi"`` or ``"zh"``.
-        origin: ``"course"``, the pairs written for this course, or ``"tatoeba"``, a large file from
+        target: `"fr"`, `"vi"` or `"zh"`.
+        origin: `"course"`, the pairs written for this course, or `"tatoeba"`, a large file from
             tatoeba.org (CC BY 2.0 FR), which is fetched when it is first asked for.
-        path: for ``"tatoeba"``: a folder to keep files in, or a file you have (text with tabs, or a zip of
-            one); left out, ``~/.cache/d2lmini``.
+        path: for `"tatoeba"`: a folder to keep files in, or a file you have (text with tabs, or a zip of
+            one); left out, the folder `d2lmini` among the caches of your system, as `~/.cache`.
 
     Raises:
         ValueError: for another `target` or `origin`, or a file that holds no sentence pairs.
         ConnectionError: the file is not there and cannot be fetched.
 
-    Source: D2L 0.17, ``d2l.read_data_nmt``.
+    Source: D2L 0.17, `d2l.read_data_nmt`.
 
     Example:
         >>> read_data_nmt("vi").split("\n")[0].count("\t")
@@ -353,10 +372,10 @@ def held_out_nmt(
     """Return sentences that `load_data_nmt` never trains on, each with all of its valid translations.
 
     Args:
-        target: ``"fr"``, ``"vi"`` or ``"zh"``.
+        target: `"fr"`, `"vi"` or `"zh"`.
         reverse: from the target language into English.
-        origin: as in `read_data_nmt`. The course's held-out pairs are fixed; of a Tatoeba file, they are the
-            first 100 sentences behind the first `num_examples` pairs that do not occur in these.
+        origin: as in `read_data_nmt`. The course's held-out pairs are fixed; those of a Tatoeba file are the
+            first 100 sentences after the first `num_examples` pairs that do not occur in these.
         num_examples: how many pairs of a Tatoeba file you train on.
         path: as in `read_data_nmt`.
 
@@ -377,10 +396,10 @@ def held_out_nmt(
     else:
         every = _tatoeba_pairs(target, path)
         pairs, most = every[num_examples:], 100
-        seen = {pair[reverse] for pair in every[:num_examples]}
+        seen = {pair[1 if reverse else 0] for pair in every[:num_examples]}
     found: dict[str, list[str]] = {}
     for pair in pairs:
-        source, translation = pair[reverse], pair[not reverse]
+        source, translation = pair[::-1] if reverse else pair
         if source not in seen and (source in found or len(found) < most):
             found.setdefault(source, []).append(translation)
     return list(found.items())
@@ -401,24 +420,24 @@ def load_data_nmt(
 
     Args:
         batch_size: pairs in a minibatch.
-        num_steps: tokens a sentence is cut or filled up to, ``<eos>`` counted.
+        num_steps: tokens a sentence is cut or filled up to, `<eos>` counted.
         num_examples: how many pairs to take, from the first on.
-        target: ``"fr"``, ``"vi"`` or ``"zh"``; the source is English.
+        target: `"fr"`, `"vi"` or `"zh"`; the source is English.
         reverse: from that language into English.
-        origin: ``"course"`` or ``"tatoeba"``, see `read_data_nmt`.
-        min_freq: a token that occurs less often becomes ``<unk>``. With 2, as in D2L, the model meets
-            ``<unk>`` while it learns and can deal with a word that it has never seen.
+        origin: `"course"` or `"tatoeba"`, see `read_data_nmt`.
+        min_freq: a token that occurs less often becomes `<unk>`. With 2, as in D2L, the model meets
+            `<unk>` while it learns and can deal with a word that it has never seen.
         path: see `read_data_nmt`.
 
     Returns:
         An iterator over (source, source valid lengths, target, target valid lengths), of shapes
         (batch, num_steps), (batch,), (batch, num_steps), (batch,); the source vocabulary; the target
-        vocabulary. In both, ``<unk> <pad> <bos> <eos>`` are 0, 1, 2, 3.
+        vocabulary. In both, `<unk> <pad> <bos> <eos>` are 0, 1, 2, 3.
 
     Raises:
         ValueError: an argument is out of range; see also `read_data_nmt`.
 
-    Source: D2L 0.17, ``d2l.load_data_nmt``; what follows the ``*`` is ours.
+    Source: D2L 0.17, `d2l.load_data_nmt`; what follows the `*` is ours.
 
     Example:
         >>> batches, source_vocab, target_vocab = load_data_nmt(batch_size=2, num_steps=8, target="vi")
@@ -447,7 +466,7 @@ def load_data_nmt(
 
 def _check_choice(name: str, given: str, allowed: Sequence[str]) -> None:
     if given not in allowed:
-        raise ValueError(f"{name}: got {given!r}; choose one of {', '.join(map(repr, allowed))}")
+        raise ValueError(one_of(name, given, allowed))
 
 
 @cache
@@ -465,31 +484,34 @@ def _course_pairs(target: str, split: str) -> list[tuple[str, list[str]]]:
     ]
 
 
-# -- the files of Tatoeba ------------------------------------------------------------------------------------
+# ---- the files of Tatoeba
 
-# file inside the zip, address, checksum where the file behind the address never changes
+# file inside the zip, address, checksum: the last two change from time to time, so that they have none
 _TATOEBA = {
     "fr": (
         "fra.txt",
-        "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip",
+        "https://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip",
         "94646ad1522d915e7b0f9296181140edcf86a4f5",
     ),
     "vi": ("vie.txt", "https://www.manythings.org/anki/vie-eng.zip", None),
     "zh": ("cmn.txt", "https://www.manythings.org/anki/cmn-eng.zip", None),
 }
 _FEWEST_PAIRS = 1000  # of a file that is fetched: fewer is an error page or a stub
+_MOST_BYTES = 500_000_000  # of a file inside a zip: the largest has some 50 MB, more is a trap
 
 
 def _tatoeba_pairs(target: str, path: str | os.PathLike[str] | None) -> list[tuple[str, str]]:
-    place = Path(path) if path is not None else Path.home() / ".cache" / "d2lmini"
+    place = Path(path) if path is not None else cache_folder()
     name, url, sha1 = _TATOEBA[target]
     if not place.is_file():
-        place = fetch(
-            url,
-            place / url.rpartition("/")[2],
-            sha1=sha1,
-            check=lambda file: _parse_tatoeba(_file_bytes(file, name), str(file), fewest=_FEWEST_PAIRS),
-        )
+
+        def check(file: Path) -> object:
+            return _parse_tatoeba(_file_bytes(file, name), str(file), fewest=_FEWEST_PAIRS)
+
+        try:
+            place = fetch(url, place / url.rpartition("/")[2], sha1=sha1, check=check)
+        except ConnectionError as error:
+            raise ConnectionError(f"{error}. Or use origin='course', which needs no network") from error
     pairs, skipped = _parse_tatoeba(_file_bytes(place, name), str(place), fewest=1)
     if skipped:
         total = skipped + len(pairs)
@@ -507,9 +529,13 @@ def _file_bytes(path: Path, name: str) -> bytes:
             inside = [entry for entry in archive.namelist() if entry.rpartition("/")[2] == name]
             if not inside:
                 raise ValueError(f"path: {path} holds no {name}, but {', '.join(archive.namelist()[:5])}")
-            return archive.read(inside[0])
+            with archive.open(inside[0]) as file:  # read() would trust the size that the zip claims
+                content = file.read(_MOST_BYTES + 1)
     except zipfile.BadZipFile as error:
         raise ValueError(f"path: {path} is damaged: {error}") from None
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"path: {name} in {path} has more than {_MOST_BYTES} bytes, the most that are read")
+    return content
 
 
 def _parse_tatoeba(content: bytes, name: str, fewest: int) -> tuple[list[tuple[str, str]], int]:

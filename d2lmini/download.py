@@ -1,8 +1,13 @@
-"""Fetch one file, so that a broken or half download never takes the place of a good one."""
+"""Fetch one file, so that a broken or half download never takes the place of a good one.
+
+Written by hand, because courses are read on poor connections: neither `torch.hub.download_url_to_file` nor
+pooch continues a download that broke off, and neither stops at a size.
+"""
 
 import hashlib
 import http.client
 import os
+import platform
 import sys
 import urllib.error
 import urllib.request
@@ -11,6 +16,17 @@ from pathlib import Path
 
 _CHUNK = 1 << 16
 _TIMEOUT = 30  # seconds without a byte
+
+
+def cache_folder() -> Path:
+    """Return where files that can be fetched again belong on this system; nothing is made.
+
+    Example:
+        >>> cache_folder().name
+        'd2lmini'
+    """
+    folder = os.environ.get("LOCALAPPDATA" if platform.system() == "Windows" else "XDG_CACHE_HOME")
+    return (Path(folder) if folder else Path.home() / ".cache") / "d2lmini"
 
 
 def fetch(
@@ -23,22 +39,22 @@ def fetch(
 ) -> Path:
     """Return `destination`, fetched from `url` unless it is there already.
 
-    Bytes go to ``<destination>.part``. A download that breaks off is taken up where it ended; only a file
-    that is complete and passes the checks is moved to `destination`.
+    Bytes go to `<destination>.part`. A download that breaks off is continued where it ended; only a file that
+    is complete and passes the checks is moved to `destination`.
 
     Args:
         url: where the file is.
-        destination: where it shall be.
-        sha1: the file's checksum, where the source is fixed.
-        check: raises ValueError for a file that is not what is wanted; for sources that change.
+        destination: where to put it.
+        sha1: the file's checksum, if it never changes.
+        check: raises ValueError for a file that is not the one wanted, if it does change.
         largest: how many bytes to take at most.
 
     Returns:
         `destination`.
 
     Raises:
-        ConnectionError: the host cannot be reached, refuses, or breaks off. Call again to take up the rest.
-        ValueError: what came is too large, or fails the checks; it has been removed.
+        ConnectionError: the host refuses, cannot be reached, or breaks off. Call again to continue.
+        ValueError: what came is too large, or fails the checks; nothing of it is kept.
 
     Example:
         >>> fetch("http://127.0.0.1:9/x.zip", Path("no such folder") / "x.zip")
@@ -51,11 +67,19 @@ def fetch(
     part = destination.with_name(destination.name + ".part")
     try:
         _fetch_rest(url, part, largest)
+    except urllib.error.HTTPError as error:
+        raise ConnectionError(
+            f"cannot fetch {url}: the host answers {error.code} {error.reason}. The file may have moved, or "
+            "the host be busy: try the address in a browser, or again later"
+        ) from error
     except (OSError, http.client.HTTPException) as error:
         raise ConnectionError(
             f"cannot fetch {url}: {getattr(error, 'reason', error)}. Is this computer online? What has "
-            "arrived is kept: run the cell again to take up the rest, or use origin='course'"
+            "arrived is kept: try again to get the rest"
         ) from error
+    except ValueError:
+        part.unlink(missing_ok=True)
+        raise
     try:
         if sha1 is not None and (found := hashlib.sha1(part.read_bytes()).hexdigest()) != sha1:
             raise ValueError(f"its checksum is {found}, not {sha1}")
@@ -63,9 +87,7 @@ def fetch(
             check(part)
     except ValueError as error:
         part.unlink()
-        raise ValueError(
-            f"url: what came from {url} is not the file wanted: {error}. Run the cell again"
-        ) from None
+        raise ValueError(f"url: what came from {url} is not the file wanted: {error}. Try again") from None
     os.replace(part, destination)
     return destination
 
@@ -99,13 +121,10 @@ def _fetch_rest(url: str, part: Path, largest: int) -> None:
             while chunk := response.read(_CHUNK):
                 file.write(chunk)
                 done += len(chunk)
-                if done > largest:
-                    break
+                if done > largest:  # a host may not say how much it sends
+                    raise ValueError(f"url: {url} has more than {largest} bytes, the most that are taken")
                 if total:
                     print(f"\r{url}: {done * 100 // total} %", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
-    if done > largest:
-        part.unlink()
-        raise ValueError(f"url: {url} has more than {largest} bytes, the most that are taken")
     if total is not None and done < total:
         raise ConnectionResetError(f"it broke off after {done} of {total} bytes")

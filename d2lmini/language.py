@@ -42,9 +42,13 @@ def use_language(language: str) -> None:
         >>> use_language("en")
     """
     global _current  # noqa: PLW0603  the one setting of a notebook, as in matplotlib's rcParams
+    _current = _known(language)
+
+
+def _known(language: str) -> str:
     if language not in LANGUAGES:
         raise ValueError(f"language: got {language!r}; choose one of {', '.join(map(repr, LANGUAGES))}")
-    _current = language
+    return language
 
 
 def current_language() -> str:
@@ -57,20 +61,21 @@ def current_language() -> str:
     return _current
 
 
-def text(english: str) -> str:
+def text(english: str, language: str | None = None) -> str:
     """Return a text of the course in the reader's language.
 
     Args:
         english: the English text, a key of the section ``[plots]``.
+        language: another language than the reader's.
 
     Raises:
-        ValueError: there is no such text; the nearest ones are named.
+        ValueError: there is no such text (the nearest ones are named), or no such language.
 
     Example:
         >>> text("cats and dogs drink milk").split()
         ['cats', 'and', 'dogs', 'drink', 'milk']
     """
-    texts: dict[str, str] = words(_current)["plots"]
+    texts: dict[str, str] = words(_known(language or _current))["plots"]
     if english not in texts:
         near = difflib.get_close_matches(str(english), texts, n=3)
         hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""

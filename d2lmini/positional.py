@@ -69,6 +69,13 @@ class PositionalEncoding(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.register_buffer("P", sinusoids(max_len, num_hiddens).unsqueeze(0), persistent=False)
 
+    def reset_parameters(self) -> None:
+        """Compute the table again: after `to_empty` it holds garbage, and no saved state brings it back."""
+        self._compute(self.P.shape[1])
+
+    def _compute(self, num_positions: int) -> None:
+        self.P = sinusoids(num_positions, self.P.shape[2]).unsqueeze(0).to(self.P)
+
     def forward(self, X: Tensor, offset: int = 0) -> Tensor:
         """Return X plus the rows of its positions, in the dtype of X.
 
@@ -86,7 +93,7 @@ class PositionalEncoding(nn.Module):
         """Return the rows of num_positions positions from offset on, shape (num_positions, num_hiddens)."""
         end, known = offset + num_positions, self.P.shape[1]
         if end > known:  # at least doubled, so that decoding token by token seldom comes here
-            self.P = sinusoids(max(end, 2 * known), self.P.shape[2]).unsqueeze(0).to(self.P)
+            self._compute(max(end, 2 * known))
         return self.P[0, offset:end]
 
 
@@ -209,7 +216,7 @@ class RotaryEmbedding(nn.Module):
         if head_dim < 2 or head_dim % 2:
             even = max(2, head_dim + 1)
             raise ValueError(
-                f"head_dim: got {head_dim}; numbers turn in pairs, so choose an even one, as {even}"
+                f"head_dim: got {head_dim}; numbers turn in pairs. Choose an even one, as {even}"
             )
         self.positions = PositionalEncoding(head_dim, 0, max_len)
 
@@ -257,10 +264,16 @@ class ALiBi(nn.Module):
     def __init__(self, num_heads: int) -> None:
         super().__init__()
         _at_least(1, num_heads=num_heads)
+        self.register_buffer("slopes", torch.empty(num_heads), persistent=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Compute the slopes, again after `to_empty`: no saved state has them."""
+        num_heads = len(self.slopes)
         power = 2 ** (num_heads.bit_length() - 1)
         slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
         slopes += [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power, 2)][: num_heads - power]
-        self.register_buffer("slopes", torch.tensor(slopes), persistent=False)
+        self.slopes = torch.tensor(slopes).to(self.slopes)
 
     def forward(self, num_queries: int, num_keys: int | None = None, offset: int = 0) -> Tensor:
         """Return what to add to the scores after their division by the root of d.

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor, nn
 
 from d2lmini.attention import AdditiveAttention
-from d2lmini.transformer import AttentionDecoder, Decoder, Encoder
+from d2lmini.encoder_decoder import AttentionDecoder, Decoder, Encoder, embed
 
 
 class Seq2SeqEncoder(Encoder):
     """Token embedding and a GRU.
 
     Args:
-        vocab_size: number of source tokens.
+        vocab_size: number of tokens.
         embed_size: width of an embedding.
         num_hiddens: width of the hidden state.
         num_layers: number of GRU layers.
@@ -50,19 +50,15 @@ class Seq2SeqEncoder(Encoder):
             The last layer's hidden state of every step, shape (steps, batch, num_hiddens), and the last
             step's hidden state of every layer, shape (num_layers, batch, num_hiddens).
         """
-        X = self.embedding(X).transpose(0, 1)  # (steps, batch, embed_size): a GRU takes time first
+        X = embed(self.embedding, X).transpose(0, 1)  # (steps, batch, embed_size): a GRU takes time first
         return self.rnn(X)
 
 
 class Seq2SeqDecoder(Decoder):
     """A GRU that gets the last hidden state of the encoder at every step.
 
-    Args:
-        vocab_size: number of target tokens.
-        embed_size: width of an embedding.
-        num_hiddens: width of the hidden state, the same as in the encoder.
-        num_layers: number of GRU layers, the same as in the encoder.
-        dropout: probability of dropping a feature between layers while training.
+    The arguments are those of `Seq2SeqEncoder`, here for the target; `num_hiddens` and `num_layers` must be
+    the same in both.
 
     Source: Cho et al., Learning Phrase Representations using RNN Encoder–Decoder, 2014.
 
@@ -107,10 +103,9 @@ class Seq2SeqDecoder(Decoder):
             Scores of shape (batch, steps, vocab_size), and the state after them.
         """
         context, hidden_state = state
-        X = self.embedding(X).transpose(0, 1)  # (steps, batch, embed_size)
-        X = torch.cat(
-            (X, context.expand(X.shape[0], -1, -1)), dim=-1
-        )  # (steps, batch, embed_size + num_hiddens)
+        X = embed(self.embedding, X).transpose(0, 1)  # (steps, batch, embed_size)
+        context_of_steps = context.expand(len(X), -1, -1)  # (steps, batch, num_hiddens)
+        X = torch.cat((X, context_of_steps), dim=-1)  # (steps, batch, embed_size + num_hiddens)
         output, hidden_state = self.rnn(X, hidden_state)  # (steps, batch, num_hiddens)
         return self.dense(output).transpose(0, 1), (context, hidden_state)
 
@@ -118,12 +113,7 @@ class Seq2SeqDecoder(Decoder):
 class Seq2SeqAttentionDecoder(AttentionDecoder):
     """A GRU that asks, at every step, which source tokens matter now (Bahdanau attention).
 
-    Args:
-        vocab_size: number of target tokens.
-        embed_size: width of an embedding.
-        num_hiddens: width of the hidden state, the same as in the encoder.
-        num_layers: number of GRU layers, the same as in the encoder.
-        dropout: probability of dropping an attention weight, or a feature between layers, while training.
+    The arguments are those of `Seq2SeqDecoder`; `dropout` also drops attention weights.
 
     Source: Bahdanau, Cho & Bengio, Neural Machine Translation by Jointly Learning to Align and Translate,
     2015.
@@ -145,6 +135,9 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
         self.dense = nn.Linear(num_hiddens, vocab_size)
         self._attention_weights: list[Tensor] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_attention_weights": []}  # a saved model carries no batch of its data
 
     def init_state(
         self, enc_outputs: tuple[Tensor, Tensor], enc_valid_lens: Tensor | None, *args: Any
@@ -175,11 +168,10 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         """
         enc_outputs, hidden_state, enc_valid_lens = state
         outputs, self._attention_weights = [], []
-        for x in self.embedding(X).transpose(0, 1):  # (batch, embed_size)
+        for x in embed(self.embedding, X).transpose(0, 1):  # (batch, embed_size)
             query = hidden_state[-1].unsqueeze(1)  # (batch, 1, num_hiddens)
-            context = self.attention(
-                query, enc_outputs, enc_outputs, enc_valid_lens
-            )  # (batch, 1, num_hiddens)
+            # the source tokens that matter now, shape (batch, 1, num_hiddens)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
             self._attention_weights.append(self.attention.attention_weights)
             step = torch.cat((context, x.unsqueeze(1)), dim=-1)  # (batch, 1, num_hiddens + embed_size)
             output, hidden_state = self.rnn(step.transpose(0, 1), hidden_state)  # (1, batch, num_hiddens)

@@ -1,13 +1,8 @@
-"""Teach a sequence-to-sequence model, let it translate, and score what it says.
+"""Train a sequence-to-sequence model: the loss that leaves out padding, small tools, the training loop."""
 
-Read from top to bottom: the loss that leaves out padding, the training loop, greedy and beam search, BLEU.
-"""
-
-import math
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +10,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from d2lmini import hooks
 from d2lmini.attention import sequence_mask
-from d2lmini.data import Vocab, join_tokens, split_tokens, truncate_pad
+from d2lmini.data import Vocab, special_token
 
-# -- the loss ------------------------------------------------------------------------------------------------
+# ---- the loss
 
 
 class MaskedSoftmaxCELoss(nn.CrossEntropyLoss):
     """Softmax cross-entropy of sequences, in which padding counts nothing.
 
-    Source: D2L 0.17, ``d2l.MaskedSoftmaxCELoss``.
+    Source: D2L 0.17, `d2l.MaskedSoftmaxCELoss`.
 
     Example:
         >>> loss = MaskedSoftmaxCELoss()
@@ -52,13 +48,13 @@ def grad_clipping(net: Any, theta: float) -> None:
     """Scale all gradients down together where their norm is larger than `theta`.
 
     Args:
-        net: a module, or an object with a list of tensors ``params``.
+        net: a module, or an object with a list of tensors `params`.
         theta: the largest norm allowed.
 
     Raises:
         ValueError: `theta` is not positive.
 
-    Source: D2L 0.17, ``d2l.grad_clipping``.
+    Source: D2L 0.17, `d2l.grad_clipping`.
 
     Example:
         >>> net = nn.Linear(2, 1, bias=False)
@@ -79,7 +75,7 @@ class Accumulator:
     Args:
         n: how many sums.
 
-    Source: D2L 0.17, ``d2l.Accumulator``.
+    Source: D2L 0.17, `d2l.Accumulator`.
 
     Example:
         >>> sums = Accumulator(2)
@@ -116,7 +112,7 @@ class Timer:
     Attributes:
         times: all times taken, in seconds.
 
-    Source: D2L 0.17, ``d2l.Timer``.
+    Source: D2L 0.17, `d2l.Timer`.
 
     Example:
         >>> timer = Timer()
@@ -138,7 +134,13 @@ class Timer:
         return self.times[-1]
 
     def avg(self) -> float:
-        """Return the mean of all times, in seconds."""
+        """Return the mean of all times, in seconds.
+
+        Raises:
+            RuntimeError: no time was taken yet.
+        """
+        if not self.times:
+            raise RuntimeError("times: no time was taken yet. Call stop() first")
         return sum(self.times) / len(self.times)
 
     def sum(self) -> float:
@@ -150,7 +152,7 @@ class Timer:
         return torch.tensor(self.times, dtype=torch.float64).cumsum(0).tolist()
 
 
-# -- training ------------------------------------------------------------------------------------------------
+# ---- training
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,28 +186,30 @@ def train_seq2seq(
     tgt_vocab: Vocab,
     device: torch.device | str,
 ) -> Training:
-    """Train an encoder-decoder by teacher forcing, with a curve of the loss that grows meanwhile.
+    """Train an encoder-decoder by teacher forcing, and show the loss meanwhile: in a notebook as a curve.
 
-    The steps are those of D2L: weights drawn by Xavier, Adam, gradients clipped to norm 1. They take less
-    time: a batch is cut to its longest sentence, Adam is one fused kernel, and no step waits for a number.
+    The steps are those of D2L: weights drawn by Xavier's rule, Adam, gradients clipped to norm 1. They take
+    less time: a batch is cut to its longest sentence, Adam is one fused kernel, and no step waits for a
+    number.
 
     Args:
-        net: an `EncoderDecoder`; ``net(source, decoder input, source valid lengths)`` returns scores and a
+        net: an `EncoderDecoder`; `net(source, decoder input, source valid lengths)` returns scores and a
             state.
         data_iter: minibatches (source, source valid lengths, target, target valid lengths), see
             `load_data_nmt`.
         lr: learning rate.
         num_epochs: how often to go through the data.
-        tgt_vocab: has ``<bos>``.
+        tgt_vocab: has `<bos>`.
         device: where to train; `net` is moved there.
 
     Returns:
         The losses and the speed.
 
     Raises:
-        ValueError: `num_epochs` is less than 1, `lr` is not positive, or `data_iter` is empty.
+        ValueError: `num_epochs` is less than 1, `lr` is not positive, `tgt_vocab` lacks `<bos>`, or
+            `data_iter` is empty.
 
-    Source: D2L 0.17, ``d2l.train_seq2seq``, which returns nothing.
+    Source: D2L 0.17, `d2l.train_seq2seq`, which returns nothing.
 
     Example:
         >>> import d2lmini as d2l
@@ -222,6 +226,7 @@ def train_seq2seq(
         raise ValueError(f"num_epochs: got {num_epochs}; train 1 epoch or more")
     if lr <= 0:
         raise ValueError(f"lr: got {lr}; a learning rate is positive")
+    begin = special_token("tgt_vocab", tgt_vocab, "<bos>")
     device = torch.device(device)
     net.apply(_draw_weights)
     net.to(device)
@@ -230,7 +235,7 @@ def train_seq2seq(
     optimizer = torch.optim.Adam(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
     # a recurrent encoder reads padding, too, and has to meet as much of it here as in a translation
     recurrent = any(isinstance(module, nn.RNNBase) for module in net.modules())
-    progress = _Progress(num_epochs)
+    progress = (hooks.training_progress and hooks.training_progress(num_epochs)) or _terminal_line(num_epochs)
     timer, losses, seconds, tokens = Timer(), [], 0.0, 0
     for epoch in range(1, num_epochs + 1):
         timer.start()
@@ -240,7 +245,7 @@ def train_seq2seq(
             num_steps = batch[2].shape[1]
             # what must not count gets the label that cross_entropy leaves out
             label = sequence_mask(Y, Y_valid_len, value=-100).to(device, non_blocking=True)
-            bos = torch.full((len(Y), 1), tgt_vocab["<bos>"], dtype=Y.dtype, device=Y.device)
+            bos = torch.full((len(Y), 1), begin, dtype=Y.dtype, device=Y.device)
             dec_input = torch.cat((bos, Y[:, :-1]), dim=1).to(device, non_blocking=True)
             X, X_valid_len = X.to(device, non_blocking=True), X_valid_len.to(device, non_blocking=True)
             Y_hat, _ = net(X, dec_input, X_valid_len)  # (batch, steps, vocabulary)
@@ -255,7 +260,7 @@ def train_seq2seq(
             raise ValueError("data_iter: it gave no target token to learn from")
         losses.append(total.item() / count)
         seconds, tokens = seconds + timer.stop(), tokens + count
-        progress.show(epoch, losses[-1])
+        progress(epoch, losses[-1])
     return Training(losses, tokens / seconds, device)
 
 
@@ -277,243 +282,12 @@ def _trimmed(batch: Sequence[Tensor], source: bool) -> tuple[Tensor, Tensor, Ten
     return X, X_valid_len, Y[:, : int(Y_valid_len.max())], Y_valid_len
 
 
-class _Progress:
-    """The loss while a model trains: a curve in a notebook, a line in a terminal, nothing elsewhere."""
+def _terminal_line(num_epochs: int) -> Callable[[int, float], None]:
+    """Show the loss in one line of a terminal, and nothing where there is no terminal."""
 
-    def __init__(self, num_epochs: int) -> None:
-        self.num_epochs = num_epochs
-        self.every = max(1, num_epochs // 50)
-        self.animator: Any = None
-        if "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel"):
-            from d2lmini.notebook.plotting import Animator
+    def show(epoch: int, loss: float) -> None:
+        if sys.stderr.isatty():
+            end = "\n" if epoch == num_epochs else ""
+            print(f"\repoch {epoch}/{num_epochs}, loss {loss:.3f}", end=end, file=sys.stderr, flush=True)
 
-            self.animator = Animator("epoch", "loss", xlim=[1, max(2, num_epochs)], figsize=(4.5, 2.5))
-
-    def show(self, epoch: int, loss: float) -> None:
-        if epoch % self.every and epoch not in (1, self.num_epochs):
-            return
-        if self.animator is not None:
-            self.animator.add(epoch, loss)
-        elif sys.stderr.isatty():
-            end = "\n" if epoch == self.num_epochs else ""
-            print(f"\repoch {epoch}/{self.num_epochs}, loss {loss:.3f}", end=end, file=sys.stderr, flush=True)
-
-
-# -- translating ---------------------------------------------------------------------------------------------
-
-
-def predict_seq2seq(
-    net: Any,
-    src_sentence: str,
-    src_vocab: Vocab,
-    tgt_vocab: Vocab,
-    num_steps: int,
-    device: torch.device | str,
-    save_attention_weights: bool = False,
-) -> tuple[str, list[Any]]:
-    """Translate a sentence by greedy search: at each step the token with the highest score.
-
-    Args:
-        net: a trained `EncoderDecoder`, on `device`.
-        src_sentence: the sentence, in any writing that `split_tokens` understands.
-        src_vocab: vocabulary of the source.
-        tgt_vocab: vocabulary of the target.
-        num_steps: how many tokens the source is cut or filled up to, and how many are said at most.
-        device: where `net` is.
-        save_attention_weights: return the decoder's attention weights, too.
-
-    Returns:
-        The translation, its tokens joined by `join_tokens`; and for each step what
-        ``net.decoder.attention_weights`` was, or an empty list.
-
-    Raises:
-        ValueError: `num_steps` is less than 1.
-
-    Source: D2L 0.17, ``d2l.predict_seq2seq``.
-
-    Example:
-        >>> import d2lmini as d2l
-        >>> vocab = d2l.Vocab([["go", "."]], reserved_tokens=["<pad>", "<bos>", "<eos>"])
-        >>> net = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(6, 4, 4, 1), d2l.Seq2SeqAttentionDecoder(6, 4, 4, 1))
-        >>> translation, weights = predict_seq2seq(net, "Go.", vocab, vocab, 5, "cpu")
-        >>> isinstance(translation, str), weights
-        (True, [])
-    """
-    words: list[int] = []
-    weights: list[Any] = []
-    with _Translating(net) as decoder, torch.no_grad():
-        state = _encode(net, src_sentence, src_vocab, num_steps, device)
-        dec_X = torch.tensor([[tgt_vocab["<bos>"]]], device=device)  # (batch 1, one token)
-        for _ in range(num_steps):
-            Y, state = decoder(dec_X, state)
-            dec_X = Y[:, -1:].argmax(dim=2)  # (1, 1)
-            if save_attention_weights:
-                weights.append(decoder.attention_weights)
-            word = int(dec_X.item())
-            if word == tgt_vocab["<eos>"]:
-                break
-            words.append(word)
-    return join_tokens(tgt_vocab.to_tokens(words)), weights
-
-
-def beam_search(
-    net: Any,
-    src_sentence: str,
-    src_vocab: Vocab,
-    tgt_vocab: Vocab,
-    num_steps: int,
-    device: torch.device | str,
-    beam_size: int = 4,
-    alpha: float = 0.75,
-) -> list[tuple[str, float]]:
-    """Translate a sentence with the `beam_size` best beginnings kept at each step.
-
-    Args:
-        net: a trained `EncoderDecoder`, on `device`.
-        src_sentence: the sentence.
-        src_vocab: vocabulary of the source.
-        tgt_vocab: vocabulary of the target.
-        num_steps: how many tokens the source is cut or filled up to, and how many are said at most.
-        device: where `net` is.
-        beam_size: how many beginnings to keep; with 1 this is greedy search.
-        alpha: the log-probability of a translation of L tokens (``<eos>`` counted) is divided by L to this
-            power, so that long ones are not at a disadvantage; 0 leaves it as it is.
-
-    Returns:
-        Up to `beam_size` translations with their scores, the best first.
-
-    Raises:
-        ValueError: `beam_size` or `num_steps` is less than 1.
-
-    Source: Dive into Deep Learning, 10.8 "Beam Search"; the length penalty is theirs.
-
-    Example:
-        >>> import d2lmini as d2l
-        >>> vocab = d2l.Vocab([["go", "."]], reserved_tokens=["<pad>", "<bos>", "<eos>"])
-        >>> net = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(6, 4, 4, 1), d2l.Seq2SeqAttentionDecoder(6, 4, 4, 1))
-        >>> scores = [score for _, score in beam_search(net, "go .", vocab, vocab, 5, "cpu", beam_size=3)]
-        >>> scores == sorted(scores, reverse=True)
-        True
-    """
-    if beam_size < 1:
-        raise ValueError(f"beam_size: got {beam_size}; keep 1 beginning or more")
-    eos = tgt_vocab["<eos>"]
-    finished: list[tuple[float, list[int]]] = []
-    with _Translating(net) as decoder, torch.no_grad():
-        state = _encode(net, src_sentence, src_vocab, num_steps, device)
-        beams: list[tuple[float, list[int], Any]] = [(0.0, [], state)]  # log-probability, tokens, state
-        for _ in range(num_steps):
-            longer = []
-            for log_prob, words, state in beams:
-                last = words[-1] if words else tgt_vocab["<bos>"]
-                # the decoder writes into its state, and this one may be continued in several ways
-                Y, after = decoder(torch.tensor([[last]], device=device), _copied(state))
-                best = Y[0, -1].log_softmax(dim=0).topk(min(beam_size, len(tgt_vocab)))
-                for step, word in zip(best.values.tolist(), best.indices.tolist(), strict=True):
-                    longer.append((log_prob + step, [*words, word], after))
-            longer.sort(key=lambda beam: beam[0], reverse=True)
-            beams = []
-            for log_prob, words, state in longer[:beam_size]:
-                if words[-1] == eos:
-                    finished.append((log_prob / len(words) ** alpha, words[:-1]))
-                else:
-                    beams.append((log_prob, words, state))
-            if not beams or len(finished) >= beam_size:
-                break
-        else:  # no room for more tokens: what is left, counts as it is
-            finished += [(log_prob / len(words) ** alpha, words) for log_prob, words, _ in beams]
-    finished.sort(key=lambda one: one[0], reverse=True)
-    return [(join_tokens(tgt_vocab.to_tokens(words)), score) for score, words in finished[:beam_size]]
-
-
-class _Translating:
-    """Evaluation mode inside a `with` block; the mode that was, comes back afterwards. Gives the decoder."""
-
-    def __init__(self, net: Any) -> None:
-        self.net = net
-
-    def __enter__(self) -> Any:
-        self.was_training = self.net.training
-        self.net.eval()
-        return self.net.decoder
-
-    def __exit__(self, *exception: object) -> None:
-        self.net.train(self.was_training)
-
-
-def _encode(net: Any, sentence: str, vocab: Vocab, num_steps: int, device: torch.device | str) -> Any:
-    """Return the decoder's state before the first token of a translation."""
-    if num_steps < 1:
-        raise ValueError(f"num_steps: got {num_steps}; a sentence needs room for 1 token or more")
-    tokens = [*vocab[split_tokens(sentence)], vocab["<eos>"]]
-    valid_len = torch.tensor([min(len(tokens), num_steps)], device=device)
-    enc_X = torch.tensor([truncate_pad(tokens, num_steps, vocab["<pad>"])], device=device)
-    return net.decoder.init_state(net.encoder(enc_X, valid_len), valid_len)
-
-
-def _copied(state: Any) -> Any:
-    """Return a state whose lists are new; tensors are shared, for decoders never write into them."""
-    return [_copied(part) for part in state] if isinstance(state, list) else state
-
-
-# -- scoring -------------------------------------------------------------------------------------------------
-
-
-def bleu(pred_seq: str, label_seq: str | Sequence[str], k: int) -> float:
-    r"""Score a translation: 1 for the reference itself, 0 where no word or no longer sequence fits.
-
-    With $p_n$ the share of the prediction's sequences of n tokens that the reference has, too (each counted
-    there once at most), the score is $\exp(\min(0, 1 -
-    \mathrm{len}_\mathrm{label}/\mathrm{len}_\mathrm{pred})) \prod_{n=1}^{k} p_n^{1/2^n}$: longer sequences
-    are harder to hit and weigh more, and a translation that is too short pays for it.
-
-    Where D2L divides by zero: an empty prediction scores 0, and a prediction too short for sequences of n
-    tokens has $p_n=0$, unless the reference is too short as well; then that n is left out.
-
-    Args:
-        pred_seq: the prediction; split by `split_tokens`, so that spaces around punctuation do not matter.
-        label_seq: the reference, or several: then the best score counts.
-        k: the longest sequence that is looked at, in tokens.
-
-    Returns:
-        A number from 0 to 1.
-
-    Raises:
-        ValueError: `k` is less than 1, or there is no reference or an empty one.
-
-    Source: Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002; the weights
-    are those of D2L 0.17, ``d2l.bleu``.
-
-    Example:
-        All five sequences of one token are found but "e" and "f" (3 of 5), two of four of two tokens; lengths
-        6 and 5 make the first factor exp(1 - 6/5):
-
-        >>> round(bleu("a b c e f", "a b c d g h", k=2), 4)
-        0.5333
-        >>> round(math.exp(1 - 6 / 5) * (3 / 5) ** (1 / 2) * (2 / 4) ** (1 / 4), 4)
-        0.5333
-        >>> bleu("va !", "va !", k=4), bleu("", "va !", k=2)
-        (1.0, 0.0)
-    """
-    if k < 1:
-        raise ValueError(f"k: got {k}; look at sequences of 1 token or more")
-    references = [label_seq] if isinstance(label_seq, str) else list(label_seq)
-    labels = [split_tokens(reference) for reference in references]
-    if not labels or not all(labels):
-        raise ValueError(f"label_seq: got {label_seq!r}; a reference has 1 token or more")
-    pred = split_tokens(pred_seq)
-    return max(_bleu(pred, label, k) for label in labels) if pred else 0.0
-
-
-def _bleu(pred: list[str], label: list[str], k: int) -> float:
-    score = math.exp(min(0, 1 - len(label) / len(pred)))
-    for n in range(1, k + 1):
-        if n > len(pred):
-            if n > len(label):
-                break
-            return 0.0
-        wanted = Counter(tuple(label[i : i + n]) for i in range(len(label) - n + 1))
-        said = Counter(tuple(pred[i : i + n]) for i in range(len(pred) - n + 1))
-        matches = (wanted & said).total()
-        score *= (matches / said.total()) ** (0.5**n)
-    return score
+    return show

@@ -1,7 +1,7 @@
 """The Transformer: encoder and decoder blocks around multi-head attention.
 
-Read from top to bottom: the two parts every block shares, the frame that encoder and decoder are hung in,
-then the encoder and the decoder. Layer norm comes after each residual sum, as in the paper.
+Read from top to bottom: the two parts that every block has, then the encoder and the decoder. Layer norm
+comes after each residual sum, as in the paper.
 
 Source: Vaswani et al., Attention Is All You Need, 2017.
 """
@@ -13,10 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from d2lmini.attention import MultiHeadAttention
+from d2lmini.attention import MultiHeadAttention, causal_mask
+from d2lmini.encoder_decoder import AttentionDecoder, Encoder, embed
 from d2lmini.positional import PositionalEncoding
 
-# --- Parts of a block ---------------------------------------------------------------------------------------
+# ---- parts of a block
 
 
 class PositionWiseFFN(nn.Module):
@@ -91,148 +92,21 @@ class AddNorm(nn.Module):
         return self.ln(self.dropout(Y) + X)
 
 
-# --- The frame ----------------------------------------------------------------------------------------------
-
-
-class Encoder(nn.Module):
-    """Base class: turns a source sequence into what a decoder reads.
-
-    Example:
-        >>> class Lengths(Encoder):
-        ...     def forward(self, X, *args):
-        ...         return X.shape[1]
-        >>> Lengths()(torch.zeros(2, 7))
-        7
-    """
-
-    def forward(self, X: Tensor, *args: Any) -> Any:
-        """Encode X, (batch, source steps); `args` holds its valid lengths.
-
-        Raises:
-            NotImplementedError: the subclass does not define it.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not define forward(X, *args)")
-
-
-class Decoder(nn.Module):
-    """Base class: writes a target sequence, from a state that begins with what the encoder read.
-
-    Example:
-        >>> Decoder().init_state(None)
-        Traceback (most recent call last):
-        NotImplementedError: Decoder does not define init_state(enc_outputs, *args)
-    """
-
-    def init_state(self, enc_outputs: Any, *args: Any) -> Any:
-        """Make the first state from the output of the encoder.
-
-        Raises:
-            NotImplementedError: the subclass does not define it.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not define init_state(enc_outputs, *args)")
-
-    def forward(self, X: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Decode X, (batch, target steps), and return the output with the state after it.
-
-        Raises:
-            NotImplementedError: the subclass does not define it.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not define forward(X, state)")
-
-
-class AttentionDecoder(Decoder):
-    """Base class of decoders whose attention can be looked at.
-
-    Example:
-        >>> AttentionDecoder().attention_weights
-        Traceback (most recent call last):
-        NotImplementedError: AttentionDecoder does not define attention_weights
-    """
-
-    @property
-    def attention_weights(self) -> Any:
-        """Weights of the last forward.
-
-        Raises:
-            NotImplementedError: the subclass does not define it.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not define attention_weights")
-
-
-class EncoderDecoder(nn.Module):
-    """An encoder and a decoder, trained together.
-
-    Args:
-        encoder: reads the source.
-        decoder: writes the target.
-
-    Source: Sutskever, Vinyals & Le, Sequence to Sequence Learning with Neural Networks, 2014.
-
-    Example:
-        >>> widths = {"key_size": 8, "query_size": 8, "value_size": 8, "num_hiddens": 8, "norm_shape": [8]}
-        >>> sizes = {"ffn_num_input": 8, "ffn_num_hiddens": 16, "num_heads": 2, "num_layers": 1, "dropout": 0}
-        >>> encoder = TransformerEncoder(20, **widths, **sizes)
-        >>> net = EncoderDecoder(encoder, TransformerDecoder(30, **widths, **sizes))
-        >>> source, target = torch.ones(2, 7, dtype=torch.long), torch.ones(2, 5, dtype=torch.long)
-        >>> output, state = net(source, target, torch.tensor([7, 3]))
-        >>> output.shape
-        torch.Size([2, 5, 30])
-    """
-
-    def __init__(self, encoder: Encoder, decoder: Decoder):
-        super().__init__()
-        self.encoder = encoder
-        self.decoder = decoder
-
-    def forward(self, enc_X: Tensor, dec_X: Tensor, *args: Any) -> tuple[Tensor, Any]:
-        """Encode enc_X, decode dec_X.
-
-        Args:
-            enc_X: source tokens, shape (batch, source steps).
-            dec_X: target tokens, shape (batch, target steps).
-            args: the valid lengths of the sources, shape (batch,).
-
-        Returns:
-            What the decoder returns: scores of shape (batch, target steps, vocabulary), and its state.
-        """
-        enc_outputs = self.encoder(enc_X, *args)
-        return self.decoder(dec_X, self.decoder.init_state(enc_outputs, *args))
-
-
-# --- The encoder --------------------------------------------------------------------------------------------
-
-
-def _check_widths(num_hiddens: int, norm_shape: int | Sequence[int], **widths: int) -> None:
-    """Refuse widths with which a block could not add what it makes of X to X."""
-    widths["norm_shape"] = norm_shape if isinstance(norm_shape, int) else norm_shape[-1]
-    for name, width in widths.items():
-        if width != num_hiddens:
-            raise ValueError(
-                f"{name}: got width {width} for num_hiddens={num_hiddens}; a residual sum keeps the width. "
-                f"Set {name} to {num_hiddens}, or num_hiddens to {width}"
-            )
-
-
-def _weights(attention: Any) -> Tensor:
-    return attention.attention.attention_weights  # a MultiHeadAttention, which keeps them one module deeper
-
-
-def _check_layers(num_layers: int) -> None:
-    if num_layers < 1:
-        raise ValueError(f"num_layers: got {num_layers}; there is at least one block. Set num_layers to 1")
+# ---- the encoder
 
 
 class EncoderBlock(nn.Module):
     """One block of the encoder: self-attention, then a feed-forward network, each with add & norm.
 
+    Five of D2L's widths must be equal here: a residual sum adds what comes out of a layer to what went in.
+
     Args:
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
-            `ffn_num_input`.
-        query_size: see `key_size`.
-        value_size: see `key_size`.
+        key_size: width of a token, equal to `num_hiddens`.
+        query_size: the same.
+        value_size: the same.
         num_hiddens: width of the block.
-        norm_shape: the last axes, over which layer norm takes mean and variance.
-        ffn_num_input: see `key_size`.
+        norm_shape: the last axes, over which layer norm takes mean and variance; ends with `num_hiddens`.
+        ffn_num_input: the same as `num_hiddens`.
         ffn_num_hiddens: width inside the feed-forward network.
         num_heads: number of heads, a divisor of `num_hiddens`.
         dropout: probability of dropping attention weights and features while training.
@@ -262,18 +136,10 @@ class EncoderBlock(nn.Module):
         dropout: float,
         use_bias: bool = False,
     ):
-        _check_widths(
-            num_hiddens,
-            norm_shape,
-            key_size=key_size,
-            query_size=query_size,
-            value_size=value_size,
-            ffn_num_input=ffn_num_input,
-        )
+        widths = (key_size, query_size, value_size, num_hiddens)
+        _check_widths(*widths, norm_shape, ffn_num_input)
         super().__init__()
-        self.attention = MultiHeadAttention(
-            key_size, query_size, value_size, num_hiddens, num_heads, dropout, use_bias
-        )
+        self.attention = MultiHeadAttention(*widths, num_heads, dropout, use_bias)
         self.addnorm1 = AddNorm(norm_shape, dropout)
         self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
         self.addnorm2 = AddNorm(norm_shape, dropout)
@@ -295,23 +161,11 @@ class EncoderBlock(nn.Module):
 class TransformerEncoder(Encoder):
     """Token embedding, positional encoding and a stack of encoder blocks.
 
+    Args and errors are those of `EncoderBlock`, and two arguments more.
+
     Args:
         vocab_size: number of source tokens.
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
-            `ffn_num_input`.
-        query_size: see `key_size`.
-        value_size: see `key_size`.
-        num_hiddens: width of the encoder.
-        norm_shape: the last axes, over which layer norm takes mean and variance.
-        ffn_num_input: see `key_size`.
-        ffn_num_hiddens: width inside the feed-forward networks.
-        num_heads: number of heads, a divisor of `num_hiddens`.
-        num_layers: number of blocks.
-        dropout: probability of dropping attention weights and features while training.
-        use_bias: whether the projections of the attention add a bias.
-
-    Raises:
-        ValueError: widths differ, `num_heads` does not divide `num_hiddens`, or there is no layer.
+        num_layers: number of blocks, at least 1.
 
     Source: Vaswani et al., Attention Is All You Need, 2017, section 3.
 
@@ -343,23 +197,10 @@ class TransformerEncoder(Encoder):
         self.num_hiddens = num_hiddens
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        sizes = (key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens)
         self.blks = nn.Sequential()
         for i in range(num_layers):
-            self.blks.add_module(
-                f"block{i}",
-                EncoderBlock(
-                    key_size,
-                    query_size,
-                    value_size,
-                    num_hiddens,
-                    norm_shape,
-                    ffn_num_input,
-                    ffn_num_hiddens,
-                    num_heads,
-                    dropout,
-                    use_bias,
-                ),
-            )
+            self.blks.add_module(f"block{i}", EncoderBlock(*sizes, num_heads, dropout, use_bias))
 
     def forward(self, X: Tensor, valid_lens: Tensor | None, *args: Any) -> Tensor:
         """Encode tokens.
@@ -371,9 +212,15 @@ class TransformerEncoder(Encoder):
 
         Returns:
             Shape (batch, n, num_hiddens).
+
+        Raises:
+            TypeError: tokens are not integers.
+            IndexError: a token is not in the vocabulary.
         """
         # Sines and cosines lie between -1 and 1; √d makes the embeddings large enough beside them.
-        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))  # (batch, n, num_hiddens)
+        X = self.pos_encoding(
+            embed(self.embedding, X) * math.sqrt(self.num_hiddens)
+        )  # (batch, n, num_hiddens)
         for blk in self.blks:
             X = blk(X, valid_lens)
         return X
@@ -388,7 +235,36 @@ class TransformerEncoder(Encoder):
         return [_weights(blk.attention) for blk in self.blks]
 
 
-# --- The decoder --------------------------------------------------------------------------------------------
+def _check_widths(
+    key_size: int,
+    query_size: int,
+    value_size: int,
+    num_hiddens: int,
+    norm_shape: int | Sequence[int],
+    ffn_num_input: int,
+) -> None:
+    """Refuse widths with which a block could not add what it makes of X to X."""
+    widths = {"key_size": key_size, "query_size": query_size, "value_size": value_size}
+    widths |= {"ffn_num_input": ffn_num_input}
+    widths |= {"norm_shape": norm_shape if isinstance(norm_shape, int) else norm_shape[-1]}
+    for name, width in widths.items():
+        if width != num_hiddens:
+            raise ValueError(
+                f"{name}: got width {width} for num_hiddens={num_hiddens}; a residual sum keeps the width. "
+                f"Set {name} to {num_hiddens}, or num_hiddens to {width}"
+            )
+
+
+def _check_layers(num_layers: int) -> None:
+    if num_layers < 1:
+        raise ValueError(f"num_layers: got {num_layers}; there is at least one block. Set num_layers to 1")
+
+
+def _weights(attention: Any) -> Tensor:
+    return attention.attention.attention_weights  # a MultiHeadAttention, which keeps them one module deeper
+
+
+# ---- the decoder
 
 
 class DecoderBlock(nn.Module):
@@ -397,21 +273,10 @@ class DecoderBlock(nn.Module):
     A token sees itself and the tokens before it, in training and in evaluation, whether the tokens come all
     at once or one by one.
 
-    Args:
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
-            `ffn_num_input`.
-        query_size: see `key_size`.
-        value_size: see `key_size`.
-        num_hiddens: width of the block.
-        norm_shape: the last axes, over which layer norm takes mean and variance.
-        ffn_num_input: see `key_size`.
-        ffn_num_hiddens: width inside the feed-forward network.
-        num_heads: number of heads, a divisor of `num_hiddens`.
-        dropout: probability of dropping attention weights and features while training.
-        i: number of the block, its place in `state[2]`.
+    Args and errors are those of `EncoderBlock`, with one argument more instead of `use_bias`.
 
-    Raises:
-        ValueError: widths differ, or `num_heads` does not divide `num_hiddens`.
+    Args:
+        i: number of the block, its place in `state[2]`.
 
     Source: Vaswani et al., Attention Is All You Need, 2017, section 3.1.
 
@@ -436,23 +301,13 @@ class DecoderBlock(nn.Module):
         dropout: float,
         i: int,
     ):
-        _check_widths(
-            num_hiddens,
-            norm_shape,
-            key_size=key_size,
-            query_size=query_size,
-            value_size=value_size,
-            ffn_num_input=ffn_num_input,
-        )
+        widths = (key_size, query_size, value_size, num_hiddens)
+        _check_widths(*widths, norm_shape, ffn_num_input)
         super().__init__()
         self.i = i
-        self.attention1 = MultiHeadAttention(
-            key_size, query_size, value_size, num_hiddens, num_heads, dropout
-        )
+        self.attention1 = MultiHeadAttention(*widths, num_heads, dropout)
         self.addnorm1 = AddNorm(norm_shape, dropout)
-        self.attention2 = MultiHeadAttention(
-            key_size, query_size, value_size, num_hiddens, num_heads, dropout
-        )
+        self.attention2 = MultiHeadAttention(*widths, num_heads, dropout)
         self.addnorm2 = AddNorm(norm_shape, dropout)
         self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
         self.addnorm3 = AddNorm(norm_shape, dropout)
@@ -475,10 +330,9 @@ class DecoderBlock(nn.Module):
         key_values = X if past is None else torch.cat((past, X), dim=1)  # (batch, past + n, num_hiddens)
         cache[self.i] = key_values
         n, seen = X.shape[1], key_values.shape[1]
-        dec_valid_lens = None  # a single query is the last token and sees them all
-        if n > 1:  # query t sees itself and what came before: past + t + 1 keys
-            dec_valid_lens = torch.arange(seen - n + 1, seen + 1, device=X.device)[None]  # (1, n)
-        Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))
+        # The new tokens are the last n rows of the mask; a single one is the last token and sees them all.
+        mask = causal_mask(seen, X.device)[seen - n :] if n > 1 else None  # (n, past + n)
+        Y = self.addnorm1(X, self.attention1(X, key_values, key_values, mask=mask))
         Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
         return self.addnorm3(Z, self.ffn(Z)), state  # X, Y and Z: (batch, n, num_hiddens)
 
@@ -486,22 +340,12 @@ class DecoderBlock(nn.Module):
 class TransformerDecoder(AttentionDecoder):
     """Token embedding, positional encoding, a stack of decoder blocks and a dense layer over the vocabulary.
 
+    Args and errors are those of `DecoderBlock`, with the widths of the encoder, and two arguments
+    instead of `i`.
+
     Args:
         vocab_size: number of target tokens.
-        key_size: width of a token, equal to `num_hiddens`; so are `query_size`, `value_size` and
-            `ffn_num_input`.
-        query_size: see `key_size`.
-        value_size: see `key_size`.
-        num_hiddens: width of the decoder, and of the output of the encoder.
-        norm_shape: the last axes, over which layer norm takes mean and variance.
-        ffn_num_input: see `key_size`.
-        ffn_num_hiddens: width inside the feed-forward networks.
-        num_heads: number of heads, a divisor of `num_hiddens`.
-        num_layers: number of blocks.
-        dropout: probability of dropping attention weights and features while training.
-
-    Raises:
-        ValueError: widths differ, `num_heads` does not divide `num_hiddens`, or there is no layer.
+        num_layers: number of blocks, at least 1.
 
     Source: Vaswani et al., Attention Is All You Need, 2017, section 3.
 
@@ -539,23 +383,10 @@ class TransformerDecoder(AttentionDecoder):
         self.num_layers = num_layers
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        sizes = (key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens)
         self.blks = nn.Sequential()
         for i in range(num_layers):
-            self.blks.add_module(
-                f"block{i}",
-                DecoderBlock(
-                    key_size,
-                    query_size,
-                    value_size,
-                    num_hiddens,
-                    norm_shape,
-                    ffn_num_input,
-                    ffn_num_hiddens,
-                    num_heads,
-                    dropout,
-                    i,
-                ),
-            )
+            self.blks.add_module(f"block{i}", DecoderBlock(*sizes, num_heads, dropout, i))
         self.dense = nn.Linear(num_hiddens, vocab_size)
 
     def init_state(self, enc_outputs: Tensor, enc_valid_lens: Tensor | None, *args: Any) -> list[Any]:
@@ -580,11 +411,15 @@ class TransformerDecoder(AttentionDecoder):
 
         Returns:
             Scores of shape (batch, n, vocab_size), and the state.
+
+        Raises:
+            TypeError: tokens are not integers.
+            IndexError: a token is not in the vocabulary.
         """
         past = state[2][0]
         offset = 0 if past is None else past.shape[1]  # the position of the first of these tokens
         # (batch, n) -> (batch, n, num_hiddens); the reason for √d is given in the encoder
-        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens), offset)
+        X = self.pos_encoding(embed(self.embedding, X) * math.sqrt(self.num_hiddens), offset)
         for blk in self.blks:
             X, state = blk(X, state)
         return self.dense(X), state

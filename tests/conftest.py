@@ -7,20 +7,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from making import ROOT, fonts_of_a_machine, make_book, served
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from book import build as site_builder
-from course import find_browser
-
-# quiet: no updates, no sync, no traffic that the pages did not ask for
-CHROMIUM = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+from tools.browser import launch
 
 
 @pytest.fixture(scope="session")
@@ -61,25 +51,29 @@ def small_address(small_site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """An installed Chrome or Chromium, else Playwright's own."""
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM)
-        yield chromium
-        chromium.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """An installed Chrome or Chromium, or the browser that D2LMINI_BROWSER names."""
+    started = launch(playwright)
+    yield started
+    started.close()
 
 
 @pytest.fixture
-def browser_with_fonts(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Browser]]:
+def browser_with_fonts(playwright: Playwright, tmp_path: Path) -> Iterator[Callable[..., Browser]]:
     """Starts the browser as on a machine that has these fonts and no others: family → (ascent, descent)."""
     started = []
 
     def start(faces: dict[str, tuple[int, int]]) -> Browser:
         environment = {**os.environ, "FONTCONFIG_FILE": str(fonts_of_a_machine(tmp_path, faces))}
-        chromium = browser.browser_type
-        started.append(chromium.launch(executable_path=find_browser(), args=CHROMIUM, env=environment))
+        started.append(launch(playwright, env=environment))
         return started[-1]
 
     yield start
-    for chromium in started:
-        chromium.close()
+    for browser in started:
+        browser.close()

@@ -1,17 +1,23 @@
 """Attention: values and gradients against PyTorch, masks at their edges, and every refusal."""
 
 import copy
+import gc
+import io
 import math
 import re
+from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from hypothesis import given, settings, strategies as st
 from torch import nn
 from torch.nn import functional as F
 
 import d2lmini as d2l
 from d2lmini.attention import _zeros_for_nothing, attention
+
+EXERCISES = Path(__file__).parents[1] / "chapters" / "exercises"
 
 torch.set_num_threads(1)
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
@@ -36,7 +42,7 @@ def may_attend(valid_lens, queries, keys):
     return torch.tensor(seen, dtype=torch.bool).reshape(len(rows), queries, keys)
 
 
-# --- sequence_mask ------------------------------------------------------------------------------------------
+# ---- sequence_mask
 
 
 def test_sequence_mask_replaces_the_rest_and_leaves_its_input_alone():
@@ -52,7 +58,81 @@ def test_sequence_mask_takes_lengths_out_of_range():
     assert d2l.sequence_mask(X, torch.tensor([-4, 0, 9])).tolist() == [[0, 0], [0, 0], [1, 1]]
 
 
-# --- masked_softmax -----------------------------------------------------------------------------------------
+# ---- masks
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_masks_say_who_may_attend_to_whom(n):
+    pairs = [[(q, k) for k in range(n)] for q in range(n)]
+
+    def by_hand(rule):
+        return torch.tensor([[rule(*pair) for pair in row] for row in pairs], dtype=torch.bool).reshape(n, n)
+
+    assert torch.equal(d2l.causal_mask(n), by_hand(lambda q, k: k <= q))
+    for width in (1, 3, 5, 99):
+        assert torch.equal(d2l.local_mask(n, width), by_hand(lambda q, k, w=width: abs(q - k) <= w // 2))
+    lengths = torch.tensor([2, 0, 9, -1])
+    assert torch.equal(d2l.padding_mask(lengths, n), may_attend(lengths, 1, n))
+    per_query = torch.tensor([[1, 2], [0, 9]])
+    assert torch.equal(d2l.padding_mask(per_query, n), may_attend(per_query, 2, n))
+
+
+def test_the_local_mask_is_the_one_of_the_exercise():
+    solution = yaml.safe_load((EXERCISES / "complexity" / "code-local-mask.yaml").read_text("utf-8"))
+    space = {"torch": torch}
+    exec(solution["solution_code"], space)
+    for n, width in ((1, 1), (4, 3), (9, 5), (3, 7)):
+        assert torch.equal(space["local_mask"](n, width), d2l.local_mask(n, width))
+
+
+MODULES = [d2l.DotProductAttention(0.0), d2l.AdditiveAttention(8, 8, 4, 0.0).double()]
+
+
+def weights_of(module, X, Y, *masks):
+    module(X, Y, Y, *masks)
+    return getattr(module, "attention", module).attention_weights
+
+
+@pytest.mark.parametrize("module", [*MODULES, d2l.MultiHeadAttention(8, 8, 8, 8, 2, 0.0).double()])
+@pytest.mark.parametrize("lengths", [None, [4, 2], [[1, 2, 3], [0, 6, 6]], [[1, 0, 5]]])
+@pytest.mark.parametrize("shape", [(3, 6), (2, 3, 6), (1, 3, 6), (2, 1, 6), (3, 1), (6,)])
+def test_a_mask_and_lengths_must_both_allow_a_key(module, lengths, shape):
+    X, Y = randn(2, 3, 8), randn(2, 6, 8)
+    mask, lengths = randn(*shape) > 0, None if lengths is None else torch.tensor(lengths)
+    allowed = mask.expand(2, 3, 6)
+    if lengths is not None:
+        allowed = allowed & may_attend(lengths.expand(2, *lengths.shape[1:]), 3, 6)
+    weights = weights_of(module, X, Y, lengths, mask)
+    heads = len(weights) // 2
+    assert torch.equal(weights > 0, allowed.repeat_interleave(heads, dim=0))
+    close(weights.sum(-1), allowed.any(-1).double().repeat_interleave(heads, dim=0))
+    scores = randn(2, 4, 3, 6)
+    close(d2l.masked_softmax(scores, lengths, mask)[:, 0] > 0, allowed)
+    close(d2l.masked_softmax(scores[:, 1], lengths, mask), d2l.masked_softmax(scores, lengths, mask)[:, 1])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_mask_gives_what_the_same_lengths_give(dtype):
+    multi_head = d2l.MultiHeadAttention(8, 8, 8, 8, 2, 0.0).to(dtype)
+    inputs = [randn(2, 4, 8, dtype=dtype).requires_grad_() for _ in "ab"]
+    by_mask = multi_head(inputs[0], inputs[0], inputs[0], mask=d2l.causal_mask(4))
+    by_lengths = multi_head(inputs[1], inputs[1], inputs[1], torch.arange(1, 5)[None])
+    close(by_mask, by_lengths, TOLERANCE[dtype])
+    for output in (by_mask, by_lengths):
+        output.sum().backward()
+    close(inputs[0].grad, inputs[1].grad, TOLERANCE[dtype])
+
+
+def test_a_query_whose_mask_allows_nothing_gets_zeros_and_zero_gradients():
+    multi_head = d2l.MultiHeadAttention(8, 8, 8, 8, 2, 0.0)
+    X = torch.ones(2, 3, 8, requires_grad=True)
+    output = multi_head(X, X, X, mask=torch.tensor([[False] * 3, [True] * 3, [False, True, False]]))
+    output.sum().backward()
+    assert (output[:, 0] == 0).all() and output[:, 1:].any()
+    assert X.grad.isfinite().all() and (X.grad[:, 0] == 0).sum() < 16
+
+
+# ---- masked_softmax
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -127,7 +207,7 @@ def test_lengths_may_be_of_any_integer_type():
         assert torch.equal(d2l.masked_softmax(X, torch.tensor([3, 1], dtype=dtype)), expected)
 
 
-# --- attention ----------------------------------------------------------------------------------------------
+# ---- attention
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -136,20 +216,24 @@ def test_attention_agrees_with_the_fused_kernel(dtype):
     Q, K, V = randn(2, 3, 5, 4, dtype=dtype), randn(2, 3, 6, 4, dtype=dtype), randn(2, 3, 6, 7, dtype=dtype)
     mask = randn(2, 1, 5, 6) > 0
     for allowed in (None, mask):
-        output, weights = attention(Q, K, V, allowed)
+        output, weights = d2l.scaled_dot_product(Q, K, V, allowed)
         close(output, F.scaled_dot_product_attention(Q, K, V, allowed), TOLERANCE[dtype])
         assert weights.shape == (2, 3, 5, 6)
     assert (weights.masked_select(~mask) == 0).all()
 
 
+def test_published_notebooks_find_the_function_by_its_first_name():
+    assert attention is d2l.scaled_dot_product
+
+
 def test_attention_drops_weights_on_their_way_to_the_values_only():
     Q, K, V = randn(1, 3, 2), randn(1, 4, 2), randn(1, 4, 2)
-    output, weights = attention(Q, K, V, dropout=nn.Dropout(1.0))
+    output, weights = d2l.scaled_dot_product(Q, K, V, dropout=nn.Dropout(1.0))
     assert (output == 0).all()
     close(weights.sum(-1), torch.ones(1, 3, dtype=torch.float64))
 
 
-# --- DotProductAttention ------------------------------------------------------------------------------------
+# ---- DotProductAttention
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -162,7 +246,7 @@ def test_dot_product_attention_agrees_with_the_written_out_form(dtype, valid_len
     mask = None if valid_lens is None else may_attend(valid_lens, 5, 6)
     dot = d2l.DotProductAttention(dropout=0.0)
     output = dot(*fused, valid_lens)
-    expected, weights = attention(*plain, mask)
+    expected, weights = d2l.scaled_dot_product(*plain, mask)
     assert output.dtype == dtype
     close(output, expected, TOLERANCE[dtype])
     close(dot.attention_weights, weights, TOLERANCE[dtype])
@@ -203,9 +287,9 @@ def test_dropout_works_while_training_only():
     dot = d2l.DotProductAttention(dropout=0.5)
     Q, K, V = randn(1, 3, 4), randn(1, 6, 4), randn(1, 6, 4)
     torch.manual_seed(1)
-    assert not torch.allclose(dot(Q, K, V), attention(Q, K, V)[0])
-    close(dot.attention_weights, attention(Q, K, V)[1])  # as they were before dropout
-    close(dot.eval()(Q, K, V), attention(Q, K, V)[0])
+    assert not torch.allclose(dot(Q, K, V), d2l.scaled_dot_product(Q, K, V)[0])
+    close(dot.attention_weights, d2l.scaled_dot_product(Q, K, V)[1])  # as they were before dropout
+    close(dot.eval()(Q, K, V), d2l.scaled_dot_product(Q, K, V)[0])
 
 
 def test_weights_are_made_on_demand_and_hold_no_graph():
@@ -214,10 +298,19 @@ def test_weights_are_made_on_demand_and_hold_no_graph():
         _ = dot.attention_weights
     n, d = 64, 4
     Q = randn(1, n, d).requires_grad_()
+    before = {id(x) for x in gc.get_objects()}
     dot(Q, Q, Q)
+    kept = [x for x in gc.get_objects() if type(x) is torch.Tensor and id(x) not in before]
+    assert max(x.numel() for x in kept) == n * d  # not n²
     assert not dot.attention_weights.requires_grad
-    kept = [x.numel() for x in dot._last if x is not None]
-    assert max(kept) == n * d  # not n²
+
+
+def test_weights_follow_a_tensor_that_is_changed_in_place_before_they_are_read():
+    dot, X = d2l.DotProductAttention(dropout=0.0), randn(1, 3, 4)
+    dot(X, X, X)
+    close(dot.attention_weights, d2l.scaled_dot_product(X, X, X)[1])
+    X.mul_(5)
+    close(dot.attention_weights, d2l.scaled_dot_product(X, X, X)[1])
 
 
 def test_weights_in_half_precision_survive_products_beyond_it():
@@ -248,7 +341,7 @@ def test_lengths_are_never_read_back():
             assert d2l.sequence_mask(X, torch.ones(2, dtype=torch.long)).shape == X.shape
 
 
-# --- AdditiveAttention --------------------------------------------------------------------------------------
+# ---- AdditiveAttention
 
 
 def test_additive_attention_is_its_formula():
@@ -269,7 +362,7 @@ def test_additive_attention_is_its_formula():
     assert not additive.attention_weights.requires_grad
 
 
-# --- heads --------------------------------------------------------------------------------------------------
+# ---- heads
 
 
 @quick
@@ -289,7 +382,7 @@ def test_heads_are_cut_from_an_input_that_is_no_single_block_of_memory():
     assert torch.equal(d2l.transpose_qkv(X, 4), d2l.transpose_qkv(X.contiguous(), 4))
 
 
-# --- MultiHeadAttention -------------------------------------------------------------------------------------
+# ---- MultiHeadAttention
 
 
 def twins(num_hiddens, heads, dtype=torch.float64, bias=False, kdim=None, vdim=None):
@@ -365,7 +458,7 @@ def test_multi_head_attention_is_the_written_out_form_of_every_head():
     lengths = torch.tensor([4, 2])
     Q, K, V = (d2l.transpose_qkv(W(X), 2) for W in (multi_head.W_q, multi_head.W_k, multi_head.W_v))
     mask = may_attend(lengths, 4, 4).repeat_interleave(2, dim=0)
-    output, weights = attention(Q, K, V, mask)
+    output, weights = d2l.scaled_dot_product(Q, K, V, mask)
     close(multi_head(X, X, X, lengths), multi_head.W_o(d2l.transpose_output(output, 2)))
     close(multi_head.attention.attention_weights, weights.detach())
 
@@ -427,7 +520,7 @@ def test_parameters_are_four_matrices():
     assert sum(x.numel() for x in biased.parameters()) == 40_400
 
 
-def test_a_copy_and_a_saved_module_work_after_a_forward():
+def test_a_copy_works_after_a_forward():
     multi_head = d2l.MultiHeadAttention(8, 8, 8, 8, 2, 0.0)
     X = torch.ones(1, 2, 8)
     expected = multi_head(X, X, X)
@@ -435,7 +528,32 @@ def test_a_copy_and_a_saved_module_work_after_a_forward():
     assert set(multi_head.state_dict()) == {f"W_{x}.weight" for x in "qkvo"}
 
 
-# --- refusals -----------------------------------------------------------------------------------------------
+def saved(module):
+    buffer = io.BytesIO()
+    torch.save(module, buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: d2l.MultiHeadAttention(8, 8, 8, 8, 2, 0.0), lambda: d2l.AdditiveAttention(8, 8, 8, 0.0)]
+)
+def test_a_saved_or_copied_module_carries_no_data(make):
+    module = make()
+    before = len(saved(module))
+    X = torch.ones(64, 32, 8)
+    expected = module(X, X, X)
+    assert len(saved(module)) < before + 100
+    for other in (copy.deepcopy(module), torch.load(io.BytesIO(saved(module)), weights_only=False)):
+        with pytest.raises(RuntimeError, match="Call the module first"):
+            _ = getattr(other, "attention", other).attention_weights
+        assert torch.equal(other(X, X, X), expected)
+    assert getattr(module, "attention", module).attention_weights.shape[1:] == (
+        32,
+        32,
+    )  # the original has them
+
+
+# ---- refusals
 
 X = torch.zeros(2, 3, 4)
 META = torch.zeros(2, dtype=torch.long, device="meta")
@@ -482,13 +600,50 @@ LENGTHS = torch.tensor([1, 2])
         ),
         (lambda: d2l.sequence_mask(X, LENGTHS.float()), TypeError, "valid_len: got torch.float32; "),
         (
-            lambda: attention(X, X, X, mask=torch.zeros(3, 3)),
+            lambda: d2l.scaled_dot_product(X, X, X, mask=torch.zeros(3, 3)),
             TypeError,
             "mask: got torch.float32; .*mask.bool()",
         ),
-        (lambda: attention(X, X[:1], X[:1]), ValueError, "keys: got shape (1, 3, 4) .*same batch"),
-        (lambda: attention(X, X, X[:, :2]), ValueError, "values: got shape (2, 2, 4) .*each key its value"),
-        (lambda: attention(X, X[..., :2], X), ValueError, "keys: got width 2 .*nn.Linear"),
+        (
+            lambda: d2l.scaled_dot_product(X, X, X, mask=torch.ones(2, 3) > 0),
+            ValueError,
+            "mask: got shape (2, 3); it must broadcast to (2, 3, 3), .*a row for each query",
+        ),
+        (lambda: d2l.DotProductAttention(0.0)(X, X, X, mask=[1]), TypeError, "mask: got list; "),
+        (
+            lambda: d2l.masked_softmax(X[:, None], None, torch.ones(2, 1, 3, 4) > 0),
+            ValueError,
+            "mask: got shape (2, 1, 3, 4); it must broadcast to (2, 3, 4)",
+        ),
+        (
+            lambda: d2l.masked_softmax(X, None, META > 0),
+            ValueError,
+            "mask: got shape (2,); it must broadcast to (2, 3, 4)",
+        ),
+        (
+            lambda: d2l.masked_softmax(X, LENGTHS, torch.ones(3, 4, device="meta") > 0),
+            ValueError,
+            "mask: got a tensor on meta; .*mask.to('cpu')",
+        ),
+        (lambda: d2l.causal_mask(-1), ValueError, "n: got -1; "),
+        (lambda: d2l.local_mask(-1, 3), ValueError, "n: got -1; "),
+        (lambda: d2l.local_mask(4, 4), ValueError, "width: got 4; .*Set width to 5"),
+        (lambda: d2l.local_mask(4, 0), ValueError, "width: got 0; .*Set width to 1"),
+        (lambda: d2l.padding_mask([1, 2], 3), TypeError, "valid_lens: got list; "),
+        (lambda: d2l.padding_mask(LENGTHS > 0, 3), TypeError, "valid_lens: got torch.bool; "),
+        (lambda: d2l.padding_mask(torch.tensor(3), 3), ValueError, "valid_lens: got shape (); "),
+        (lambda: d2l.padding_mask(LENGTHS, -1), ValueError, "n: got -1; "),
+        (
+            lambda: d2l.scaled_dot_product(X, X[:1], X[:1]),
+            ValueError,
+            "keys: got shape (1, 3, 4) .*same batch",
+        ),
+        (
+            lambda: d2l.scaled_dot_product(X, X, X[:, :2]),
+            ValueError,
+            "values: got shape (2, 2, 4) .*each key its value",
+        ),
+        (lambda: d2l.scaled_dot_product(X, X[..., :2], X), ValueError, "keys: got width 2 .*nn.Linear"),
         (
             lambda: d2l.DotProductAttention(0.0)(X[0], X[0], X[0]),
             ValueError,

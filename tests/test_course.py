@@ -1,6 +1,8 @@
 """course.py: what each verb does first, and the sentence for each thing that goes wrong."""
 
+import ast
 import errno
+import locale
 import os
 import subprocess
 import sys
@@ -10,8 +12,18 @@ from pathlib import Path
 import pytest
 
 import course
+from d2lmini.language import LANGUAGES, words
+from tools import browser
 
 ROOT = Path(course.__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal is English unless a test says otherwise."""
+    for variable in ("D2LMINI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG", "D2LMINI_BROWSER"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
 
 
 @pytest.fixture
@@ -43,9 +55,16 @@ def steps(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return taken
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "course.py"), *arguments]
-    return subprocess.run(command, cwd=ROOT.parent, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command,
+        cwd=ROOT.parent,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
 
 
 def test_alone_it_prints_help() -> None:
@@ -60,6 +79,92 @@ def test_unknown_verb_is_a_sentence() -> None:
     assert result.stderr.startswith("publish: no such verb; there are serve, test")
 
 
+# ---- the language of the terminal
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"D2LMINI_LANGUAGE": "zh", "LC_ALL": "vi_VN.UTF-8"}, "zh"),
+        ({"LC_ALL": "vi_VN.UTF-8", "LANG": "zh_CN.UTF-8"}, "vi"),
+        ({"LC_ALL": "", "LC_MESSAGES": "zh_CN.UTF-8", "LANG": "vi_VN"}, "zh"),
+        ({"LC_ALL": "", "LANG": "vi_VN"}, "vi"),
+        ({"LC_ALL": "", "LANG": "vi"}, "vi"),
+        ({"LC_ALL": "", "LANG": "zh_TW.Big5"}, "zh"),
+        ({"LC_ALL": "C", "LANG": "vi_VN"}, "en"),
+        ({"LC_ALL": "POSIX"}, "en"),
+        ({"LC_ALL": "ja_JP.UTF-8"}, "en"),
+        ({"D2LMINI_LANGUAGE": "klingon"}, "en"),
+    ],
+)
+def test_messages_are_in_the_language_of_the_terminal(settings: dict[str, str], expected: str) -> None:
+    said = run("publish", **settings).stderr
+    told = words(expected)["setup"]["no_verb"]
+    assert said == told.format(verb="publish", verbs=", ".join(course.VERBS), command=course.COMMAND) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Vietnamese_Vietnam", "vi"),
+        ("vi_VN", "vi"),
+        ("Chinese (Simplified)_China", "zh"),
+        ("zh_CN", "zh"),
+        ("English_United States", "en"),
+        ("Virtual", "en"),
+        (None, "en"),
+    ],
+)
+def test_where_no_variable_is_set_the_system_names_the_language(
+    monkeypatch: pytest.MonkeyPatch, name: str | None, expected: str
+) -> None:
+    monkeypatch.delenv("LC_ALL")
+    monkeypatch.setattr(locale, "getlocale", lambda: (name, "cp1258"))
+    assert course.language() == expected
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_help_explains_each_verb_in_each_language(code: str) -> None:
+    result = run(D2LMINI_LANGUAGE=code)
+    verbs = words(code)["setup"]["verbs"]
+    assert list(verbs) == list(course.VERBS)
+    assert all(f"\n  {verb:<10} {does}\n" in result.stdout for verb, does in verbs.items())
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_terminal_that_lacks_letters_prints_the_others(code: str) -> None:
+    result = run(D2LMINI_LANGUAGE=code, PYTHONIOENCODING="ascii")
+    assert result.returncode == 0, result.stderr
+    assert "http://127.0.0.1:8000" in result.stdout
+    assert ("?" in result.stdout) == (code != "en")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_set_up_tells_its_steps_and_its_failures_in_each_language(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], code: str
+) -> None:
+    monkeypatch.setenv("D2LMINI_LANGUAGE", code)
+    course.LOG.parent.mkdir()
+    setup = words(code)["setup"]
+    course.logged("x", [sys.executable, "-c", ""])
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == setup["installing"].format(what="x")
+    assert said[1] in {setup["installed"].format(what="x", seconds=seconds) for seconds in range(60)}
+    script = "print('getaddrinfo failed'); raise SystemExit(1)"
+    with pytest.raises(course.SetUpError) as error:
+        course.logged("x", [sys.executable, "-c", script])
+    assert f"{setup['failed'].format(what='x')} {setup['reasons']['network']}" in str(error.value)
+    assert setup["log"].format(path=course.LOG) in str(error.value)
+
+
+@pytest.mark.parametrize("file", [course.__file__, browser.__file__])
+def test_old_pythons_can_read_what_tells_them_that_they_are_old(file: str) -> None:
+    ast.parse(Path(file).read_text(encoding="utf-8"), feature_version=(3, 7))
+
+
+# ---- set-up
+
+
 def test_lockstep_needs_no_set_up(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, object]] = []
     monkeypatch.setattr(course, "module", lambda name, rest, python=None: calls.append((name, python)) or 3)
@@ -70,6 +175,7 @@ def test_lockstep_needs_no_set_up(elsewhere: Path, monkeypatch: pytest.MonkeyPat
 
 def test_old_python_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 10, 1))
+    monkeypatch.setenv("D2LMINI_LANGUAGE", "vi")  # whose words an old Python cannot read
     assert course.main(["serve"]) == 1
     assert "needs 3.11 or newer" in capsys.readouterr().err
 
@@ -200,12 +306,12 @@ Modules = Callable[..., list[tuple[str, list[str]]]]
 def test_tests_run_once_after_the_linters_with_the_options_given(modules: Modules) -> None:
     ran = modules()
     assert course.main(["test", "-k", "attention"]) == 0
-    assert [name for name, _ in ran] == ["ruff", "ruff", "mypy", "pytest"]
+    assert [name for name, _ in ran] == ["ruff", "ruff", "mypy", "oxlint", "pytest"]
     assert ran[-1][1][-2:] == ["-k", "attention"]
     assert ran[-1][1][2:4] == ["--dist", "loadfile"]
 
 
-@pytest.mark.parametrize("codes", [{"ruff": 1}, {"mypy": 1}, {"pytest": 1}])
+@pytest.mark.parametrize("codes", [{"ruff": 1}, {"mypy": 1}, {"oxlint": 1}, {"pytest": 1}])
 def test_any_failing_check_fails_and_pytest_is_last(modules: Modules, codes: dict[str, int]) -> None:
     ran = modules(**codes)
     assert course.main(["test"]) == 1
@@ -240,8 +346,22 @@ def test_browser_comes_from_debian_as_root_else_from_playwright(
     assert len(commands) == 3
 
 
+def test_another_browser_comes_from_playwright_even_where_chromium_is_installed(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D2LMINI_BROWSER", "firefox")
+    monkeypatch.setattr(course, "debian_root", lambda: True)
+    commands: list[list[str]] = []
+    monkeypatch.setattr(course, "logged", lambda what, command: commands.append(list(map(str, command))))
+    course.install_browser()
+    assert [command[-3:] for command in commands] == [["playwright", "install", "firefox"]]
+    monkeypatch.setenv("D2LMINI_BROWSER", "mosaic")
+    with pytest.raises(ValueError, match="D2LMINI_BROWSER: got 'mosaic'; choose one of chromium, firefox"):
+        course.install_browser()
+
+
 def test_installed_browser_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / ("google-chrome.exe" if os.name == "nt" else "google-chrome")
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert course.find_browser() == str(program)
+    assert browser.find_browser() == str(program)

@@ -53,8 +53,21 @@ def test_words_are_translated_and_escaped(monkeypatch):
     english = d2l.figure(name)
     d2l.use_language("vi")
     assert d2l.figure(name).svg != english.svg
-    monkeypatch.setattr("d2lmini.notebook.figures.text", lambda _: "a < b & c")
+    monkeypatch.setattr("d2lmini.notebook.figures.text", lambda english, language: "a < b & c")
     assert "a &lt; b &amp; c" in d2l.figure(name).svg
+
+
+def test_a_figure_in_another_language_leaves_the_setting_alone():
+    d2l.use_language("vi")
+    for language in ("en", "vi", "zh"):
+        title = d2l.figure("course-map", language).title
+        assert d2l.text("Translator", language) in d2l.figure("course-map", language).svg
+        assert d2l.current_language() == "vi"
+        d2l.use_language(language)
+        assert d2l.figure("course-map").title == title
+        d2l.use_language("vi")
+    with pytest.raises(ValueError, match="language: got 'fr'"):
+        d2l.figure("course-map", "fr")
 
 
 def test_an_unknown_language_is_refused():

@@ -1,4 +1,4 @@
-"""book.notebooks: what it stores, and what the tests then accept."""
+"""tools.notebooks: what it stores, and what the tests then accept."""
 
 import json
 import subprocess
@@ -134,6 +134,7 @@ def test_nbval_compares_what_is_printed_and_skips_drawings(course: Path) -> None
         stored["cells"][0]["source"] = [cell.format(later)]
         write(path, stored)
     options = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "-p", "no:cacheprovider", "-q"]
+    options += ["-p", "conftest"]  # the settings that apply to the notebooks of the course
     command = [sys.executable, "-m", "pytest", *options, str(course / "chapters")]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "1 failed, 1 passed" in result.stdout, result.stdout

@@ -1,5 +1,6 @@
 """Plots: what they draw, in which language, and that the same call gives the same bytes."""
 
+import io
 import re
 import warnings
 from xml.etree import ElementTree
@@ -13,7 +14,8 @@ import pytest
 import torch
 
 import d2lmini as d2l
-from d2lmini.notebook import plotting
+from d2lmini.notebook import plotting, svg, theme
+from d2lmini.notebook.palette import COLORS
 
 SVG = "{http://www.w3.org/2000/svg}"
 LANGUAGES = ("en", "vi", "zh")
@@ -33,10 +35,10 @@ def shown(monkeypatch):
     outputs = []
 
     def show(figure, title, description):
-        outputs.append((plotting._svg(figure, title, description), title))
+        outputs.append((plotting.as_svg(figure, title, description), title))
         plt.close(figure)
 
-    monkeypatch.setattr(plotting, "_show", show)
+    monkeypatch.setattr(plotting, "show", show)
     return outputs
 
 
@@ -134,43 +136,28 @@ def test_the_svg_is_made_for_a_page(shown):
         == "Line plot of <loss> & more over training step: queries, a"
     )
     assert root.find(f"{SVG}desc").text == "queries: from 1 to 2; a: from 2 to 1"
-    assert "var(--d2l-query, #0067a5)" in svg and "var(--d2l-text, #1c2733)" in svg
+    assert "var(--d2l-query,#0067a5)" in svg and "var(--d2l-text,#1c2126)" in svg
     for noise in ("<style", "<metadata", "DejaVu", "<!DOCTYPE", 'id="figure', "font-family:"):
         assert noise not in svg
 
 
-@pytest.mark.parametrize(
-    "style",
-    [
-        "font: 10px 'DejaVu Sans', 'D2LMini Sans SC'; text-anchor: middle",
-        "font-size: 10px; font-family: 'DejaVu Sans', sans-serif; text-anchor: middle",
-    ],
-)
-def test_fonts_of_older_and_newer_matplotlib_are_left_to_the_page(style):
-    assert plotting._without_fonts(f'style="{style}"') == 'style="font-size: 10px; text-anchor: middle"'
-
-
 def cells(svg):
-    """Return (color, opacity) of the heatmap cells that are to be seen."""
-    found = []
-    for mesh in re.findall(r'<g shape-rendering="crispEdges">(.*?)</g></g>', svg):
-        for group in re.findall(r'<g style="fill: ([^"]*)">(.*?)(?=<g |$)', mesh):
-            found += [
-                (group[0], float(opacity)) for opacity in re.findall(r'fill-opacity="([\d.]+)"', group[1])
-            ]
-    return found
+    """Return (color, opacity) of the cells of the first heatmap that are to be seen."""
+    mesh = ElementTree.fromstring(svg).find(f"{SVG}g[@shape-rendering='crispEdges']")
+    return [(group.get("fill"), float(cell.get("fill-opacity", 1))) for group in mesh for cell in group]
 
 
 def test_weights_run_from_the_background_to_blue_and_signed_values_around_0(shown):
     d2l.show_heatmaps(torch.tensor([[[[0.0, 0.5, 1.0]]]]), "keys", "queries")
-    colors = {color for color, _ in cells(shown[0][0])}
-    assert colors == {"var(--d2l-query, #0067a5)"}
+    assert cells(shown[0][0]) == [("var(--d2l-query,#0067a5)", opacity) for opacity in (0.5, 1)]
     d2l.show_heatmaps(torch.tensor([[[[-1.0, 0.0, 0.5]]]]), "keys", "queries")
-    colors = {color for color, _ in cells(shown[1][0])}
-    assert colors == {"var(--d2l-query, #0067a5)", "var(--d2l-key, #b84a00)"}
-    assert plotting.SIGNED(0.5)[3] == pytest.approx(0, abs=0.01)
-    assert plotting.SIGNED(0.0) == (*mpl.colors.to_rgb("#b84a00"), 1.0)
-    assert plotting.WEIGHTS(0.0)[3] == 0 and plotting.WEIGHTS(1.0)[3] == 1
+    assert dict(cells(shown[1][0])) == {
+        "var(--d2l-query,#0067a5)": pytest.approx(0.5, abs=0.011),
+        "var(--d2l-key,#b84a00)": 1,
+    }
+    assert theme.SIGNED(0.5)[3] == pytest.approx(0, abs=0.01)
+    assert theme.SIGNED(0.0) == (*mpl.colors.to_rgb("#b84a00"), 1.0)
+    assert theme.WEIGHTS(0.0)[3] == 0 and theme.WEIGHTS(1.0)[3] == 1
 
 
 def test_all_panels_share_one_scale():
@@ -191,24 +178,45 @@ def test_masked_scores_are_hatched(shown):
     assert {"1.00", "0.50", "2.00"} <= set(words(shown[0][0]))
 
 
-def luminance(color):
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+def contrast(one, other):
+    """Return the contrast of two colors as the guidelines for accessible pages (WCAG 2.2) define it."""
 
-
-@pytest.mark.parametrize(
-    ("background", "text", "fills"),
-    [("#ffffff", "#1c2733", ("#0067a5", "#b84a00")), ("#14181d", "#e6ebf0", ("#6cb8f0", "#ff9d5c"))],
-)
-def test_numbers_in_cells_are_legible_in_both_themes(background, text, fills):
-    strongest = plotting._WEIGHTS_UNDER_TEXT(1.0)[3]
-    for fill in fills:
-        page, ink = mpl.colors.to_rgb(background), mpl.colors.to_rgb(text)
-        cell = [
-            p * (1 - strongest) + f * strongest for p, f in zip(page, mpl.colors.to_rgb(fill), strict=True)
+    def luminance(color):
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(color)
         ]
-        light, dark = sorted((luminance(cell), luminance(ink)), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+THEMES = [{name: pair[dark] for name, pair in COLORS.items()} for dark in (0, 1)]
+MEANINGS = ("query", "key", "value", "output", "position", "cnn", "rnn", "attention")
+
+
+@pytest.mark.parametrize("colors", THEMES, ids=["light", "dark"])
+def test_what_is_written_is_legible_and_what_is_pressed_has_an_edge(colors):
+    for ground in ("bg", "surface"):
+        for ink in ("text", "muted", "accent", "good", "bad", *MEANINGS):
+            assert contrast(colors[ink], colors[ground]) >= 4.5, (ink, ground)
+    assert contrast(colors["text"], colors["tint"]) >= 4.5
+    assert contrast(colors["line"], colors["bg"]) >= 3
+
+
+def test_the_palette_has_every_color_that_a_line_of_a_plot_may_have():
+    assert {name for name, _ in theme.MEANING.values()} <= set(MEANINGS)
+    assert set(theme.CYCLE) <= {THEMES[0][name] for name in MEANINGS}
+
+
+@pytest.mark.parametrize("colors", THEMES, ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["query", "key"])
+def test_numbers_in_cells_are_legible_in_both_themes(colors, name, shown):
+    d2l.show_heatmaps(torch.tensor([[[[-1.0, 1.0]]]]), "keys", "queries", annotate=True)
+    strongest = dict(cells(shown[0][0]))[f"var(--d2l-{name},{THEMES[0][name]})"]
+    page, ink = mpl.colors.to_rgb(colors["bg"]), mpl.colors.to_rgb(colors[name])
+    cell = [p * (1 - strongest) + i * strongest for p, i in zip(page, ink, strict=True)]
+    assert contrast(cell, colors["text"]) >= 4.5
 
 
 def test_a_large_matrix_is_stored_as_pixels(shown):
@@ -221,6 +229,70 @@ def test_a_readers_own_colormap_is_taken(shown):
     assert "#67000d" in shown[0][0]
 
 
+@pytest.mark.parametrize("low", [0.0005, 0.003])
+def test_numbers_and_colors_in_text_are_the_readers(low, shown):
+    """A number with four decimals, or a color, is geometry in an attribute and text in a label."""
+    names = [f"lr={low}", 'color #0067a5 at url(#a) id="x" & 1.23456 < 2']
+    d2l.plot([1, 2, 3], [[low, 2 * low, 4 * low], [0, 0, 0]], "step 0.0625", "loss", legend=names)
+    axes = plt.figure().add_subplot()
+    axes.plot([1, 2, 3], [[low, 0], [2 * low, 0], [4 * low, 0]])
+    axes.figure.canvas.draw()
+    ticks = {tick.get_text() for tick in axes.get_yticklabels()[1:-1]}
+    assert {*names, "step 0.0625", *ticks} <= set(words(shown[0][0])) and any(
+        re.search(r"\.\d{3}", tick) for tick in ticks
+    )
+    root = ElementTree.fromstring(shown[0][0])
+    assert all(name in root.find(f"{SVG}title").text for name in names)
+    d2l.show_heatmaps(torch.eye(2)[None, None], "keys", "queries", titles=["temperature 0.125"])
+    assert "temperature 0.125" in words(shown[1][0])
+
+
+def test_coordinates_have_two_decimals_and_stay_where_they_are():
+    """Half a hundredth of a point is the most that a plot may lose."""
+
+    def coordinates(svg):
+        return [
+            [float(number) for number in re.findall(r"-?[\d.]+", element.get("d"))]
+            for element in ElementTree.fromstring(svg).iter(f"{SVG}path")
+        ]
+
+    figure, axes = plt.subplots(figsize=(2, 2))
+    axes.plot([0, 1 / 3, 1], [0, 2 / 3, 1])
+    written = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(written, format="svg")
+    small = svg.from_matplotlib(written.getvalue(), "line", "")
+    before, after = coordinates(written.getvalue()), coordinates(small)
+    assert [len(path) for path in before] == [len(path) for path in after]
+    distances = np.abs(np.concatenate(before) - np.concatenate(after))
+    assert 0.001 < distances.max() <= 0.00501
+    assert not re.search(r"\d\.\d{3}", re.sub(r"<title.*?</desc>", "", small))
+
+
+def test_a_column_of_numbers_is_a_line():
+    d2l.plot(torch.arange(4), [torch.ones(4, 1), torch.zeros(4)], legend=["column", "row"])
+    assert [line.get_ydata().tolist() for line in plt.gca().lines] == [[1] * 4, [0] * 4]
+
+
+@pytest.mark.parametrize(
+    "bad", [3, None, "loss", torch.ones(2, 2, 2), torch.tensor(1.0), [[1, "a"]]], ids=repr
+)
+def test_what_is_no_line_is_refused_by_the_name_of_its_argument(bad):
+    with pytest.raises(ValueError, match=r"^X: got .*; give "):
+        d2l.plot(bad)
+    if bad is not None:
+        with pytest.raises(ValueError, match=r"^Y: got .*; give "):
+            d2l.plot([1, 2], bad)
+    assert plt.get_fignums() == []
+
+
+def test_a_list_of_losses_with_gradients_and_a_gap_is_a_line():
+    d2l.plot([torch.tensor(2.0, requires_grad=True), torch.tensor(1.0, requires_grad=True)])
+    assert plt.gca().lines[0].get_ydata().tolist() == [2, 1]
+    d2l.plot([1, None, 3])
+    assert np.isnan(plt.gca().lines[0].get_ydata()).tolist() == [False, True, False]
+
+
 def test_animator_grows_and_refuses_another_number_of_lines():
     animator = d2l.Animator("epoch", "loss", legend=["training", "validation"])
     animator.add(1, (0.5, None))
@@ -229,6 +301,23 @@ def test_animator_grows_and_refuses_another_number_of_lines():
     assert len(animator.axes[0].lines) == 2
     with pytest.raises(ValueError, match="this plot has 2 lines"):
         animator.add(3, 0.1)
+
+
+def test_animator_takes_single_values_of_every_kind_and_keeps_its_limits():
+    animator = d2l.Animator("epoch", "loss", xlim=[1, 10], ylim=[0.5, 2], yscale="log")
+    animator.add(torch.tensor(1), torch.tensor(0.75, requires_grad=True))
+    animator.add(np.array(2), np.float32(1.5))
+    assert (animator.X, animator.Y) == ([[1, 2]], [[0.75, 1.5]])
+    axes = animator.axes[0]
+    assert (axes.get_xlim(), axes.get_ylim(), axes.get_yscale()) == ((1, 10), (0.5, 2), "log")
+
+
+def test_animator_refuses_a_bad_point_before_it_takes_any_of_it():
+    animator = d2l.Animator()
+    for x, y in (([1, 2, 3], [4, 5]), (1, [2.0, "much"])):
+        with pytest.raises(ValueError):
+            animator.add(x, y)
+        assert animator.X == animator.Y == []
 
 
 def test_in_a_notebook_the_outputs_are_few_and_reproducible():

@@ -24,7 +24,7 @@ from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
 
 from book import build as site_builder, serve
-from book.ext import anchors, assets, css, maths, notebook, svg
+from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
@@ -222,32 +222,6 @@ def test_two_plots_on_a_page_share_no_id(small_site):
     for path in pages_of(small_site):
         doubled = [name for name, count in Counter(Page(path).ids).items() if count > 1]
         assert doubled == [], path
-
-
-def test_a_plot_follows_the_theme_and_has_a_name():
-    drawing = svg.inline(
-        '<svg width="72pt" height="72pt" viewBox="0 0 72 72"><g id="figure_1"><g id="patch_1">'
-        '<path d="M0 0" style="fill: #ffffff"/></g><path id="a" style="stroke: #0067a5; fill: #000000"/>'
-        '<use xlink:href="#a" clip-path="url(#a)"/></g></svg>',
-        prefix="p-",
-        alt="Loss",
-    )
-    assert 'style="fill: none"' in drawing
-    assert "stroke: var(--d2l-query,#0067a5)" in drawing
-    assert "fill: currentColor" in drawing
-    assert 'id="p-a"' in drawing
-    assert 'xlink:href="#p-a"' in drawing
-    assert "url(#p-a)" in drawing
-    assert 'role="img" aria-label="Loss"' in drawing
-    assert "max-width:96px" in drawing
-
-
-def test_a_figure_keeps_its_title_and_its_own_rules():
-    drawing = svg.inline(
-        '<svg viewBox="0 0 680 9"><title>Three</title><style>.a{fill:red}</style></svg>', prefix="f-", alt="?"
-    )
-    assert 'aria-label="Three"' in drawing
-    assert "<style>#f-figure{.a{fill:red}}</style>" in drawing
 
 
 def test_the_policy_of_a_page_lets_no_inline_or_foreign_script_run():

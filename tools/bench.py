@@ -18,7 +18,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -27,6 +26,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.benchmark import timer  # waits for the GPU, then reads the clock
 
 import d2lmini as d2l
 
@@ -55,7 +55,7 @@ def device_name(device: torch.device) -> str:
     return f"{model}, 1 thread"
 
 
-# ---- chapter 2: the three layers ---------------------------------------------------------
+# ---- chapter 2: the three layers
 
 
 def layer_curves(device: torch.device) -> list[dict[str, Any]]:
@@ -84,9 +84,6 @@ def layer_curves(device: torch.device) -> list[dict[str, Any]]:
 
 
 def bench_layers(devices: list[torch.device], record: bool) -> None:
-    torch.set_num_threads(
-        1
-    )  # work handed from core to core, and other programs, would show as steps in the curves
     table = []
     for device in devices:
         rows = layer_curves(device)
@@ -118,7 +115,7 @@ def save_timings(rows: list[dict[str, Any]]) -> None:
     print(f"recorded {len(rows)} measurements of {rows[0]['device']} in {TIMINGS.relative_to(ROOT)}")
 
 
-# ---- attention ---------------------------------------------------------------------------
+# ---- attention
 
 
 class WrittenOutDotProduct(nn.Module):
@@ -183,10 +180,8 @@ def bench_attention(devices: list[torch.device], record: bool) -> None:
                     what = ("forward+backward" if backward else "forward") + (", masked" if masked else "")
                     table.append([device.type, str(size), what, *compared(seconds, milliseconds)])
     header = ["device", "(batch, n, width, heads)", "pass"]
-    show(
-        "attention: ms", [*header, "d2lmini", "nn.MultiheadAttention", "ratio", "written out", "ratio"], table
-    )
-
+    header += ["d2lmini", "nn.MultiheadAttention", "ratio", "written out", "ratio"]
+    show("attention: ms", header, table)
     table = []
     for device in devices:
         for backward in (False, True):
@@ -194,11 +189,7 @@ def bench_attention(devices: list[torch.device], record: bool) -> None:
             peaks = {name: float(peak_bytes(run, device)) for name, run in runs.items()}
             what = ("forward+backward" if backward else "forward") + ", masked"
             table.append([device.type, "(1, 4096, 256, 8)", what, *compared(peaks, mebibytes)])
-    show(
-        "attention: peak MiB",
-        [*header, "d2lmini", "nn.MultiheadAttention", "ratio", "written out", "ratio"],
-        table,
-    )
+    show("attention: peak MiB", header, table)
 
 
 def interleaved_medians(runs: dict[str, Callable[[], None]], repeats: int) -> dict[str, float]:
@@ -208,13 +199,9 @@ def interleaved_medians(runs: dict[str, Callable[[], None]], repeats: int) -> di
         run()
     for _ in range(repeats):
         for name, run in runs.items():
-            if torch.cuda.is_available():
-                torch.cuda.synchronize()
-            start = time.perf_counter()
+            start = timer()
             run()
-            if torch.cuda.is_available():
-                torch.cuda.synchronize()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(timer() - start)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -237,7 +224,7 @@ def compared(values: dict[str, float], write: Callable[[float], str]) -> list[st
     return [write(ours), *(cell for value in baselines for cell in (write(value), f"×{value / ours:.2f}"))]
 
 
-# ---- the package -------------------------------------------------------------------------
+# ---- the package
 
 
 def bench_import(devices: list[torch.device], record: bool) -> None:
@@ -285,7 +272,7 @@ def bench_site(devices: list[torch.device], record: bool) -> None:
         show(*table)
 
 
-# ---- the translator ----------------------------------------------------------------------
+# ---- the translator
 
 NUM_STEPS = 10
 
@@ -333,7 +320,7 @@ def train_plainly(
     net.to(device).train()
     optimizer = torch.optim.Adam(net.parameters(), lr=lr)
     masked_loss = d2l.MaskedSoftmaxCELoss()
-    start, all_tokens = time.perf_counter(), 0.0
+    start, all_tokens = timer(), 0.0
     for _ in range(num_epochs):
         total, tokens = 0.0, 0.0
         for batch in data_iter:
@@ -352,7 +339,7 @@ def train_plainly(
             total += loss.sum().item() * Y.shape[1]
             tokens += Y_valid_len.sum().item()
         all_tokens += tokens
-    return all_tokens / (time.perf_counter() - start), total / tokens
+    return all_tokens / (timer() - start), total / tokens
 
 
 def mean_bleu(net: nn.Module, pairs: Any, src_vocab: Any, tgt_vocab: Any, device: torch.device) -> float:
@@ -364,7 +351,7 @@ def mean_bleu(net: nn.Module, pairs: Any, src_vocab: Any, tgt_vocab: Any, device
     return statistics.mean(scores)
 
 
-# ---- output ------------------------------------------------------------------------------
+# ---- output
 
 
 def milliseconds(seconds: float | None) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from book.serve import Handler
-from course import find_browser
+from tools.browser import launch
 
 VISITS = 5
 PAGES = ("en/self-attention", "vi/self-attention", "zh/self-attention", "en/complexity", "en/index")
@@ -139,9 +139,7 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright, _served(site) as address:
-        browser = playwright.chromium.launch(
-            executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = launch(playwright)
         browser.new_page().wait_for_timeout(4000)  # the browser has work of its own when it starts
         rows = []
         for page in PAGES:

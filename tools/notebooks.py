@@ -31,14 +31,8 @@ from book.chapters import (
     source,
     write,
 )
+from tools.kernels import KERNEL_ENVIRONMENT, ThisPython
 
-# conftest.py sets the same before the tests start kernels: outputs are compared as they were made.
-KERNEL_ENVIRONMENT = {
-    "IPYKERNEL_CELL_NAME": "<cell>",  # else a warning names a file in a temporary folder
-    "IPYTHONDIR": str(ROOT / "_build" / "ipython"),  # else a person's own start-up files take part
-    "OMP_NUM_THREADS": "1",  # the order of a sum depends on it, and training magnifies that
-    "PYTHONHASHSEED": "0",
-}
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -67,24 +61,14 @@ async def execute(
         CellError: a cell raised an error, ran out of time, ended the kernel or wrote to stderr.
     """
     import nbformat
-    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
     from traitlets import default
 
-    class ThisPython(KernelSpecManager):
-        """The kernel is the Python that runs this line, whatever kernels are installed."""
-
-        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-            argv = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
-            argv += ["-f", "{connection_file}"]
-            argv += ["--log-level=ERROR"]  # it warns at each start that this machine's users could listen
-            return KernelSpec(argv=argv, display_name="Python 3", language="python")
-
     class Manager(AsyncKernelManager):
         @default("kernel_spec_manager")
-        def _this_python(self) -> KernelSpecManager:
+        def _this_python(self) -> ThisPython:
             return ThisPython()
 
     at = "?"

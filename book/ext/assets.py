@@ -7,6 +7,7 @@ import logging
 import re
 from functools import cache
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 from fontTools import subset
@@ -16,11 +17,12 @@ from sphinx.application import Sphinx
 
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
+from d2lmini.language import LANGUAGES
 from d2lmini.notebook import palette
+from d2lmini.notebook.widgets import KINDS, module_source
 
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
-WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
 logging.getLogger("fontTools").setLevel(
     logging.WARNING
 )  # it reports every step, and Sphinx shows all logging
@@ -170,14 +172,11 @@ def code_styles() -> str:
 def version() -> str:
     """Changes with any script or style of theme and widgets, so that a browser never mixes two versions."""
     digest = hashlib.sha256((page_styles() + code_styles()).encode())
-    for path in (*sorted(STATIC.glob("*.js")), *sorted(WIDGETS.glob("*.js"))):
+    for path in sorted(STATIC.glob("*.js")):
         digest.update(path.read_bytes())
+    for kind, language in product(KINDS, LANGUAGES):
+        digest.update(module_source(kind, language).encode())
     return digest.hexdigest()[:8]
-
-
-def widget_module(kind: str) -> str:
-    """The source of a widget's ES module: what all kinds share, then its own."""
-    return "\n".join((WIDGETS / f"{name}.js").read_text(encoding="utf-8") for name in ("common", kind))
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
@@ -189,9 +188,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     formulas = formula_styles(sorted(out.rglob("*.html")))
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
-    for source in WIDGETS.glob("*.js"):
-        if source.stem != "common":
-            (static / "widgets" / source.name).write_text(widget_module(source.stem), encoding="utf-8")
+    for kind in KINDS:
+        module = module_source(kind, app.config.d2lmini_language)
+        (static / "widgets" / f"{kind}.js").write_text(module, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

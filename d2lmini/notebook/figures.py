@@ -1,13 +1,11 @@
-"""The drawn figures of the chapters: SVG files whose words follow the reader's language."""
+"""The drawings of the chapters, with the reader's words; `tools/drawings.py` makes their files."""
 
 import difflib
-import re
 from functools import cache
 from importlib.resources import files
-from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
 from d2lmini.language import text
+from d2lmini.notebook import svg
 
 
 class Drawing:
@@ -18,10 +16,9 @@ class Drawing:
         title: what it shows, in a few words.
     """
 
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-        title = ElementTree.fromstring(svg).find("{http://www.w3.org/2000/svg}title")
-        self.title = "" if title is None else " ".join("".join(title.itertext()).split())
+    def __init__(self, drawing: str) -> None:
+        self.svg = drawing
+        self.title = svg.title_of(drawing)
 
     def __repr__(self) -> str:
         return self.title
@@ -30,17 +27,18 @@ class Drawing:
         return {"image/svg+xml": self.svg, "text/plain": self.title}
 
 
-def figure(name: str) -> Drawing:
+def figure(name: str, language: str | None = None) -> Drawing:
     """Return one of the course's figures, with its words in the reader's language.
 
     Args:
         name: the figure's file name without ``.svg``.
+        language: another language than the reader's, whose setting stays as it is.
 
     Returns:
         What a notebook shows when it is the last line of a cell.
 
     Raises:
-        ValueError: there is no such figure; the nearest names are given.
+        ValueError: there is no such figure (the nearest names are given), or no such language.
 
     Example:
         >>> figure("no such figure")
@@ -49,11 +47,10 @@ def figure(name: str) -> Drawing:
         ValueError: name: there is no figure 'no such figure'...
     """
     if name not in figure_names():
-        near = difflib.get_close_matches(name, figure_names(), n=3) or figure_names()[:5]
-        hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
-        raise ValueError(f"name: there is no figure {name!r}{hint}")
-    svg = (files("d2lmini") / "assets" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
-    return Drawing(re.sub(r"\{\{(.+?)\}\}", lambda placeholder: escape(text(placeholder[1].strip())), svg))
+        near = difflib.get_close_matches(str(name), figure_names(), n=3) or figure_names()[:5]
+        raise ValueError(f"name: there is no figure {name!r}; the nearest are {', '.join(map(repr, near))}")
+    drawing = (files("d2lmini") / "assets" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+    return Drawing(svg.from_drawing(drawing, lambda english: text(english, language)))
 
 
 @cache
@@ -65,6 +62,4 @@ def figure_names() -> list[str]:
         True
     """
     folder = files("d2lmini") / "assets" / "figures"
-    if not folder.is_dir():
-        return []
     return sorted(file.name.removesuffix(".svg") for file in folder.iterdir() if file.name.endswith(".svg"))

@@ -1,12 +1,16 @@
 // The dialog that shows, exports, imports and clears what the reader has answered.
 
-const CODE = "d2l1."; // how a progress code begins; zlib-compressed JSON in base64url follows, as in d2lmini/notebook/exercises.py
+// how a progress code begins; zlib-compressed JSON in base64url follows, as in d2lmini/notebook/exercises.py
+const CODE = "d2l1.";
+const LIMIT = 1 << 20; // letters of JSON: some hundred times what all exercises need
+const DEPTH = 6; // of lists and objects in an answer: those of a matrix have three
 
 const through = (bytes, stream) => new Response(new Blob([bytes]).stream().pipeThrough(stream));
 
 async function pack(progress) {
   const packed = await through(JSON.stringify(progress), new CompressionStream("deflate")).arrayBuffer();
-  const letters = String.fromCharCode(...new Uint8Array(packed));
+  // one by one: as arguments of a single call they would be too many
+  const letters = Array.from(new Uint8Array(packed), (byte) => String.fromCharCode(byte)).join("");
   return CODE + btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
@@ -16,13 +20,36 @@ async function unpack(text) {
   if (code) {
     const letters = atob(code[1].replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
-    text = await through(bytes, new DecompressionStream("deflate")).text();
+    text = await limited(through(bytes, new DecompressionStream("deflate")).body);
   }
+  if (text.length > LIMIT) throw new Error("too long");
   const { d2lmini, answers } = JSON.parse(text);
   const all = Object.values(answers);
-  if (d2lmini !== 1 || all.some((answer) => typeof answer !== "object" || !answer)) throw new Error("not ours");
+  if (d2lmini !== 1 || !all.every((answer) => typeof answer === "object" && answer && isFlat(answer, DEPTH)))
+    throw new Error("not ours");
   return answers;
 }
+
+/** The text of a stream, unless it is longer than any progress: a short code may unpack to gigabytes. */
+async function limited(stream) {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (const reader = stream.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+    if (text.length > LIMIT) {
+      await reader.cancel();
+      throw new Error("too long");
+    }
+  }
+}
+
+/** Is a value nested no deeper? What is could not be kept: to write it as JSON takes a call for each level. */
+const isFlat = (value, depth) =>
+  typeof value !== "object" ||
+  value === null ||
+  (depth > 0 && Object.values(value).every((inner) => isFlat(inner, depth - 1)));
 
 export function open(dialog, { words, say, answers, progressOf, showProgress, remember }) {
   const status = dialog.querySelector(".status");

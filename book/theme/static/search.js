@@ -32,9 +32,10 @@ export async function open(dialog, { words, say, root }) {
     const { results } = await engine.search(query);
     const pages = await Promise.all(results.slice(0, 6).map((result) => result.data()));
     if (mine !== asked) return;
-    const hits = pages.flatMap((found) =>
-      (found.sub_results.length ? found.sub_results.slice(0, 3) : [found]).map((hit) => ({ ...hit, page: found.meta.title })),
-    );
+    const hits = pages.flatMap((found) => {
+      const parts = found.sub_results.length ? found.sub_results.slice(0, 3) : [found];
+      return parts.map((hit) => ({ ...hit, page: found.meta.title }));
+    });
     list.replaceChildren(
       ...hits.map((hit, index) => {
         const link = document.createElement("a");

@@ -1,8 +1,15 @@
-// What the pages can do. Reading needs none of it: without this script the text, the formulas and the links are all there.
+// What the pages can do. Reading needs none of it: without this script text, formulas and links are all there.
 
 const page = document.body;
 const words = JSON.parse(document.getElementById("site-words").textContent);
-const say = (key, values = {}) => words[key].replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+const root = document.documentElement;
+const plurals = new Intl.PluralRules(root.lang);
+/** A text of the site, filled in; where it has plural forms, the one that goes with `count`. */
+function say(key, values = {}) {
+  const forms = words[key];
+  const text = typeof forms === "string" ? forms : (forms[plurals.select(values.count)] ?? forms.other);
+  return text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+}
 const file = (name) => new URL(`${page.dataset.static}${name}`, location.href).href;
 const versioned = (name) => `${file(name)}?${page.dataset.version}`;
 
@@ -22,17 +29,18 @@ function recall(key, otherwise) {
 }
 
 // Theme: as the system, light, dark. The first paint is the business of the line in the head.
-const root = document.documentElement;
+const NEXT_MODE = { auto: "light", light: "dark", dark: "auto" };
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 const themeButton = document.querySelector(".to-theme");
 function showTheme() {
-  const mode = root.dataset.mode;
+  const mode = Object.hasOwn(NEXT_MODE, root.dataset.mode) ? root.dataset.mode : "auto";
+  root.dataset.mode = mode;
   root.dataset.theme = mode === "auto" ? (darkSystem.matches ? "dark" : "light") : mode;
   themeButton.setAttribute("aria-label", words[`theme_${mode}`]);
   themeButton.title = words[`theme_${mode}`];
 }
 themeButton.addEventListener("click", () => {
-  root.dataset.mode = { auto: "light", light: "dark", dark: "auto" }[root.dataset.mode];
+  root.dataset.mode = NEXT_MODE[root.dataset.mode];
   remember("d2lmini-theme", root.dataset.mode);
   showTheme();
 });
@@ -66,12 +74,12 @@ function findSection() {
   }
   entries.get(section)?.scrollIntoView?.({ block: "nearest" });
 }
-let waiting = false;
+let drawn = true;
 addEventListener("scroll", () => {
-  if (waiting || !("measured" in root.dataset)) return;
-  waiting = true;
+  if (!drawn || !("measured" in root.dataset)) return;
+  drawn = false;
   requestAnimationFrame(() => {
-    waiting = false;
+    drawn = true;
     findSection();
   });
 }, { passive: true });
@@ -126,14 +134,17 @@ for (const box of document.querySelectorAll("article :is(.scroll, pre)")) {
 }
 for (const formula of document.querySelectorAll("article .katex"))
   if (!formula.closest(".formula")) partOf(formula).formulas.push(formula);
-const quietly = (call) => (window.requestIdleCallback ? requestIdleCallback(call, { timeout: 1000 }) : setTimeout(call, 50));
+const quietly = window.requestIdleCallback
+  ? (call) => requestIdleCallback(call, { timeout: 1000 })
+  : (call) => setTimeout(call, 50);
 let width;
 function measure() {
   if (width === innerWidth) return; // a phone's bar came or went
   const now = (width = innerWidth);
   const waiting = [...parts];
   // "auto" would remember the height at another width
-  for (const part of parts.keys()) part.style.containIntrinsicHeight &&= part.style.containIntrinsicHeight.replace("auto ", "");
+  for (const { style } of parts.keys())
+    style.containIntrinsicHeight = style.containIntrinsicHeight.replace("auto ", "");
   delete root.dataset.measured;
   const next = () => {
     if (now !== width) return; // the window changed meanwhile: another round has begun
@@ -156,11 +167,13 @@ function measure() {
 }
 document.fonts.ready.then(measure);
 addEventListener("resize", measure);
-// Until then the page is shorter or longer than it will be: after a reload, or on the way back, pixels from its top would
-// lead elsewhere. So the line that was being read is looked up.
+// Until then the page is shorter or longer than it will be: after a reload, or on the way back, pixels from its top
+// would lead elsewhere. So the line that was being read is looked up.
 if (CSS.supports("overflow-anchor", "auto")) {
   history.scrollRestoration = "manual";
-  const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].filter((line) => !line.closest(".d2l-widget"));
+  const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].filter(
+    (line) => !line.closest(".d2l-widget"),
+  );
   const topOf = (node) => node.getBoundingClientRect().top;
   const goBack = () => {
     const { line, top } = history.state || {};
@@ -179,12 +192,24 @@ if (CSS.supports("overflow-anchor", "auto")) {
   };
   if (history.state || location.hash) hold();
   addEventListener("popstate", goBack);
-  addEventListener("scrollend", () => {
+  let rest;
+  const keepLine = () => {
+    clearTimeout(rest);
     if (!("measured" in root.dataset)) return;
     const part = [...parts.keys()].findLast((one) => topOf(one) <= 0);
     const read = lines.findIndex((one) => (part === page || part.contains(one)) && topOf(one) > 0);
-    if (read >= 0) history.replaceState({ ...history.state, line: read, top: topOf(lines[read]) }, "");
+    if (read < 0) return;
+    try {
+      history.replaceState({ ...history.state, line: read, top: topOf(lines[read]) }, "");
+    } catch {
+      // Safari allows 100 changes in 30 s: then the way back leads to an earlier line
+    }
+  };
+  addEventListener("scrollend", () => {
+    clearTimeout(rest);
+    rest = setTimeout(keepLine, 300);
   });
+  addEventListener("pagehide", keepLine);
 }
 
 // Copy buttons
@@ -214,7 +239,8 @@ function progressOf(name) {
 }
 function showProgress() {
   const given = answers();
-  for (const dot of document.querySelectorAll(".dots i")) dot.className = given[dot.dataset.id]?.done === true ? "done" : "";
+  for (const dot of document.querySelectorAll(".dots i"))
+    dot.className = given[dot.dataset.id]?.done === true ? "done" : "";
   for (const row of document.querySelectorAll("[data-chapter]")) {
     const progress = progressOf(row.dataset.chapter);
     if (!progress.total) continue;
@@ -254,8 +280,9 @@ for (const opener of document.querySelectorAll("[data-opens]"))
   opener.addEventListener("click", () => openDialog(opener.dataset.opens));
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
-  const asked = (event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey);
-  if (!asked) return;
+  const control = event.ctrlKey || event.metaKey;
+  const slash = event.key === "/" && !typing && !control && !event.altKey;
+  if (!slash && !(event.key === "k" && control)) return;
   event.preventDefault();
   openDialog("search");
 });
@@ -263,13 +290,17 @@ document.addEventListener("keydown", (event) => {
 // Widgets wake shortly before they come into view.
 const places = document.querySelectorAll(".d2l-widget[data-widget]");
 let states; // of all widgets of the page, fetched with the first
-const stateOf = async (number) => (await (states ??= fetch(page.dataset.states).then((answer) => answer.json())))[number];
+async function stateOf(number) {
+  states ??= fetch(page.dataset.states).then((answer) => answer.json());
+  return (await states)[number];
+}
 const near = new IntersectionObserver((seen) => {
   for (const { isIntersecting, target } of seen) {
     if (!isIntersecting) continue;
     near.unobserve(target);
     const address = versioned(`widgets/${target.dataset.widget}.js`);
-    import(versioned("widgets.js")).then(({ wake }) => wake(target, { address, stateOf, answers, keepAnswer, failed: words.widget_failed }));
+    const host = { address, stateOf, answers, keepAnswer, failed: words.widget_failed };
+    import(versioned("widgets.js")).then(({ wake }) => wake(target, host));
   }
 }, { rootMargin: "600px" });
 for (const place of places) near.observe(place);

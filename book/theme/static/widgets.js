@@ -31,9 +31,11 @@ export async function wake(place, { address, stateOf, answers, keepAnswer, faile
   try {
     const given = JSON.parse(place.dataset.state || "{}");
     // the finished site keeps the state elsewhere and its number here
-    const [{ default: widget }, state] = await Promise.all([import(address), typeof given === "number" ? stateOf(given) : given]);
+    const content = typeof given === "number" ? stateOf(given) : given;
+    const [{ default: widget }, state] = await Promise.all([import(address), content]);
     const model = new Model({ state, answer: answers()[id] || {} }, (answer) => keepAnswer(id, answer));
-    document.addEventListener("d2l:answers", () => model.set("answer", answers()[id] || {})); // imported, or of another tab
+    // imported, or of another tab
+    document.addEventListener("d2l:answers", () => model.set("answer", answers()[id] || {}));
     const fallback = [...place.childNodes];
     const box = document.createElement("div");
     place.append(box);

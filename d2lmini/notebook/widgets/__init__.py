@@ -9,31 +9,45 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from d2lmini.language import current_language
+from d2lmini.language import current_language, words
+from d2lmini.notebook.palette import COLORS
+from d2lmini.notebook.widgets.bundle import bundle
 
-_ASSETS = files("d2lmini.notebook.widgets")
+_FOLDER = files("d2lmini.notebook.widgets")
+EXPLORERS = tuple(sorted(file.name[:-3] for file in _FOLDER.iterdir() if file.name.endswith("-explorer.js")))
+KINDS = ("exercise", *EXPLORERS)
 
 
 @cache
-def module_source(kind: str) -> str:
+def module_source(kind: str, language: str) -> str:
     """Return the ES module of a widget as one self-contained text, as the website and anywidget load it.
 
+    Its words travel in it: a word changes without any notebook being run again.
+
     Args:
-        kind: ``"exercise"`` or the name of an explorer, a ``.js`` file of this folder.
+        kind: one of `KINDS`: ``"exercise"`` or an explorer.
+        language: one of `LANGUAGES`.
 
     Raises:
         ValueError: there is no such widget.
 
     Example:
-        >>> "export default" in module_source("exercise")
+        >>> "export default" in module_source("exercise", "vi")
         True
     """
-    kinds = sorted(file.name[:-3] for file in _ASSETS.iterdir() if file.name.endswith(".js"))
-    kinds.remove("common")
-    if kind not in kinds:
-        raise ValueError(f"kind: got {kind!r}; choose one of {', '.join(map(repr, kinds))}")
-    parts = [(_ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in ("common", kind)]
-    return "\n".join(parts)
+    if kind not in KINDS:
+        raise ValueError(f"kind: got {kind!r}; choose one of {', '.join(map(repr, KINDS))}")
+    found = words(language)
+    shown = found["exercises"] if kind == "exercise" else found["explorers"][kind.removesuffix("-explorer")]
+    virtual = {
+        "course:words": f"export default {_js(shown)};\nexport const language = {_js(found['language'])};",
+        "course:palette": f"export default {_js(COLORS)};",
+    }
+    return bundle(_FOLDER, f"{kind}.js", virtual)
+
+
+def _js(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def fallback(kind: str, name: str, state: dict[str, Any], body: str) -> str:
@@ -45,17 +59,18 @@ def fallback(kind: str, name: str, state: dict[str, Any], body: str) -> str:
         state: the widget's content; it must not change from run to run.
         body: HTML, only of tags that every notebook viewer keeps (no MathML, no SVG, no script).
     """
-    data = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
     # JSON is full of double quotes: in single quotes they need no escape, which halves the text
-    data = html.escape(data, quote=False).replace("'", "&#x27;")
+    data = html.escape(_js(state), quote=False).replace("'", "&#x27;")
     name = html.escape(name)
     head = f'<div class="d2l-widget" data-widget="{kind}" data-id="{name}" data-state=\'{data}\'>'
     return f"{head}{body}</div>"
 
 
 @cache
-def widget_class(kind: str) -> Any:
-    """Return the anywidget class of a kind (anywidget is imported here, when the first widget is made).
+def widget_class(kind: str, language: str) -> Any:
+    """Return the anywidget class of a kind in a language.
+
+    Anywidget is imported here, when the first widget is made.
 
     It keeps to what anywidget 0.9 with ipywidgets 7.7 can do, which is what Colab has.
     """
@@ -65,7 +80,7 @@ def widget_class(kind: str) -> Any:
     class CourseWidget(anywidget.AnyWidget):
         """A widget of the course: traits `state` (its content) and `answer` (what the reader did)."""
 
-        _esm = module_source(kind)
+        _esm = module_source(kind, language)
         state = traitlets.Dict().tag(sync=True)
         answer = traitlets.Dict().tag(sync=True)
         # the same line in every run, so that a stored notebook compares equal
@@ -88,7 +103,7 @@ def widget_class(kind: str) -> Any:
 
 def make(kind: str, name: str, state: dict[str, Any], body: str, answer: dict[str, Any] | None = None) -> Any:
     """Return a live widget of a kind that stores itself as `fallback` HTML and as ``<kind name>``."""
-    made = widget_class(kind)(state=state, answer=answer or {})
+    made = widget_class(kind, current_language())(state=state, answer=answer or {})
     made.plain = f"<{kind} {name}>"
     made.stored = fallback(kind, name, state, body)
     return made
@@ -99,20 +114,21 @@ def explorer(name: str, **options: Any) -> Any:
 
     Args:
         name: an explorer of the course, e.g. ``"attention-explorer"``.
-        **options: what the explorer's module understands; handed to it beside the language.
+        **options: none so far.
 
     Raises:
-        ValueError: there is no such explorer; its options are checked by its module.
+        ValueError: there is no such explorer.
+        TypeError: an option is given.
 
     Example:
         >>> explorer("attention-explorer")
         <attention-explorer attention-explorer>
     """
-    module_source(name)
-    state = {"lang": current_language(), **options}
-    words = {
-        "en": "An explorer stands here: run this cell, or read this page on the website.",
-        "vi": "Ở đây có một công cụ khám phá: hãy chạy ô này, hoặc đọc trang này trên website.",
-        "zh": "这里有一个交互演示：运行此单元格，或在网站上阅读本页。",
-    }
-    return make(name, name, state, f"<em>{words[current_language()]}</em>")
+    if name not in EXPLORERS:
+        raise ValueError(f"name: got {name!r}; choose one of {', '.join(map(repr, EXPLORERS))}")
+    if options:
+        raise TypeError(
+            f"options: got {', '.join(options)}; an explorer takes none, its controls set everything"
+        )
+    language = current_language()
+    return make(name, name, {"lang": language}, f"<em>{words(language)['explorers']['shown_here']}</em>")

@@ -1,41 +1,22 @@
 // Attention explorer: choose a sentence and a head, point at a token, see whom it listens to. Every number shown is
 // computed here by the formula of the chapter, softmax(Q Kᵀ / √d), from the small vectors below.
 
-const WORDS = {
-  en: {
-    title: "Attention explorer", sentence: "Sentence", own: "your own words", head: "Head", scale: "divide by √d", mask: "Mask",
-    none: "none", causal: "causal: itself and what came before", padding: "padding: the last two are not real", temperature: "Temperature",
-    heads: ["similar words", "pronouns look for beings", "verbs look for nouns"],
-    hint: "Point at a token, or use the arrow keys. The heads were set by hand; a model learns its own.",
-    listens: "{token} listens to: {list}", nobody: "{token} listens to nobody: all keys are masked", row: "queries", column: "keys",
-    empty: "Type two words or more.",
-  },
-  vi: {
-    title: "Khám phá cơ chế chú ý", sentence: "Câu", own: "câu của bạn", head: "Đầu chú ý", scale: "chia cho √d", mask: "Mặt nạ",
-    none: "không có", causal: "nhân quả: chỉ thấy chính nó và những từ đứng trước", padding: "đệm: hai token cuối không có thật", temperature: "Nhiệt độ",
-    heads: ["từ giống nhau", "đại từ tìm con vật, con người", "động từ tìm danh từ"],
-    hint: "Trỏ vào một token, hoặc dùng các phím mũi tên. Các đầu ở đây do tay người đặt; mô hình thật tự học lấy.",
-    listens: "{token} lắng nghe: {list}", nobody: "{token} không lắng nghe ai: mọi khóa đều bị che", row: "truy vấn", column: "khóa",
-    empty: "Hãy gõ ít nhất hai từ.",
-  },
-  zh: {
-    title: "注意力探索器", sentence: "句子", own: "自己写", head: "注意力头", scale: "除以 √d", mask: "掩码",
-    none: "无", causal: "因果：只看自己和前面的词", padding: "填充：最后两个不是真的", temperature: "温度",
-    heads: ["相似的词", "代词找人或动物", "动词找名词"],
-    hint: "指向一个词元，或用方向键移动。这里的头是手工设定的；真正的模型自己学。",
-    listens: "{token} 关注：{list}", nobody: "{token} 谁也不关注：所有的键都被遮住了", row: "查询", column: "键",
-    empty: "请至少输入两个词，用空格隔开。",
-  },
-};
-
-const SENTENCES = {
-  en: ["cats and dogs drink milk", "the cat drank its milk because it was thirsty", "mice chase cats"],
-  vi: ["mèo và chó uống sữa", "con mèo uống hết sữa vì nó khát", "chuột đuổi mèo"],
-  zh: ["猫 和 狗 喝 奶", "小猫 喝光 了 奶 因为 它 渴 了", "老鼠 追 猫"],
-};
+import { element, freshId, svg } from "./dom.js";
+import { shareView, sharedView } from "./shared-view.js";
+import { fill } from "./text.js";
+import { attachStyles } from "./theme.js";
+import words from "course:words";
+import STYLE from "./attention-explorer.css";
 
 // what a word is, one axis each: noun, verb, pronoun, being, food or drink, little word; two more axes tell words apart
-const KINDS = { being: [1, 0, 0, 1, 0, 0], food: [1, 0, 0, 0, 1, 0], verb: [0, 1, 0, 0, 0, 0], pronoun: [0, 0, 1, 0, 0, 0], little: [0, 0, 0, 0, 0, 1], state: [0, 0.6, 0, 0.4, 0, 0] };
+const KINDS = {
+  being: [1, 0, 0, 1, 0, 0],
+  food: [1, 0, 0, 0, 1, 0],
+  verb: [0, 1, 0, 0, 0, 0],
+  pronoun: [0, 0, 1, 0, 0, 0],
+  little: [0, 0, 0, 0, 0, 1],
+  state: [0, 0.6, 0, 0.4, 0, 0],
+};
 const LEXICON = {
   being: "cat cats dog dogs mice mouse mèo chó chuột con 猫 小猫 狗 老鼠",
   food: "milk water sữa nước 奶 牛奶 水",
@@ -59,7 +40,8 @@ function embed(word) {
 
 /** W_q and W_k of each head, by hand. A query is x·W_q: row i says what axis i asks for. */
 function heads() {
-  const scaled = (factor) => Array.from({ length: D }, (_, i) => Array.from({ length: D }, (_, j) => (i === j ? factor : 0)));
+  const scaled = (factor) =>
+    Array.from({ length: D }, (row, i) => Array.from({ length: D }, (cell, j) => (i === j ? factor : 0)));
   const pronouns = scaled(1);
   pronouns[2] = [2, 0, -1, 5, 0, -1, 0, 0];
   const verbs = scaled(1);
@@ -91,68 +73,68 @@ function attend(X, head, { scale = true, temperature = 1, allowed = () => true }
 const MASKS = { none: () => () => true, causal: () => (i, j) => j <= i, padding: (n) => (i, j) => j < n - 2 };
 
 /** The arithmetic alone: a test compares it with PyTorch. */
-export const arithmetic = { embed, heads, attend, MASKS, SENTENCES, D };
-
-const STYLE = `
-.d2l-ae { font: inherit; color: var(--w-text); line-height: 1.45; }
-.d2l-ae h4 { margin: 0 0 .6em; font-size: 1.05em; font-weight: 600; }
-.d2l-ae .controls { display: grid; grid-template-columns: repeat(auto-fit, minmax(13em, 1fr)); gap: .7em 1.2em; margin-bottom: 1em; }
-.d2l-ae label, .d2l-ae .check { display: block; font-size: .9em; color: var(--w-muted); }
-.d2l-ae select, .d2l-ae input[type=text] { display: block; width: 100%; box-sizing: border-box; font: inherit; color: var(--w-text);
-  background: var(--w-bg); border: 1px solid var(--w-line); border-radius: 6px; padding: .35em .5em; min-height: 2.4em; }
-.d2l-ae input[type=range] { width: 100%; accent-color: var(--w-accent); min-height: 2.2em; margin: 0; }
-.d2l-ae .check { display: flex; gap: .5em; align-items: center; min-height: 2.4em; align-self: end; color: var(--w-text); }
-.d2l-ae .check input { width: 1.15em; height: 1.15em; accent-color: var(--w-accent); }
-.d2l-ae .scene { overflow-x: auto; }
-.d2l-ae .tokens { display: grid; }
-.d2l-ae .tokens button { font: inherit; color: var(--w-text); background: none; border: 0; border-bottom: 3px solid transparent;
-  padding: .3em .1em; min-height: 3.4em; cursor: pointer; overflow-wrap: anywhere; }
-.d2l-ae .tokens button[aria-checked=true] { border-color: var(--w-query); font-weight: 600; color: var(--w-query); }
-.d2l-ae .tokens .share { display: block; font-size: .85em; font-variant-numeric: tabular-nums; color: var(--w-key); font-weight: 400; }
-.d2l-ae :focus-visible { outline: 2px solid var(--w-accent); outline-offset: 2px; border-radius: 4px; }
-.d2l-ae svg { display: block; max-width: 100%; }
-.d2l-ae .hint { color: var(--w-muted); font-size: .9em; margin: .7em 0 0; }
-.d2l-ae input[hidden] { display: none; }
-.d2l-ae .strong { fill: var(--w-text); }
-.d2l-ae[data-dark="1"] .strong { fill: var(--w-bg); }
-.d2l-ae .said { margin: .6em 0 .9em; min-height: 1.5em; font-variant-numeric: tabular-nums; }
-`;
+export const arithmetic = { embed, heads, attend, MASKS };
 
 function render({ model, el }) {
-  const language = WORDS[model.get("state").lang] ? model.get("state").lang : "en";
-  const words = WORDS[language];
-  const view = sharedView(el, "attention", { sentence: SENTENCES[language][0], head: 0, scale: true, mask: "none", temperature: 1, token: 0 });
+  const view = sharedView(el, "attention", {
+    sentence: words.sentences[0],
+    head: 0,
+    scale: true,
+    mask: "none",
+    temperature: 1,
+    token: 0,
+  });
   if (!Object.hasOwn(MASKS, view.mask)) view.mask = "none";
   if (!heads()[view.head]) view.head = 0;
   view.temperature = Math.min(4, Math.max(0.25, view.temperature));
-  const fresh = (id) => `d2l-ae-${id}-${Math.random().toString(36).slice(2, 8)}`;
-  const ids = { sentence: fresh("s"), own: fresh("o"), head: fresh("h"), mask: fresh("m"), temperature: fresh("t") };
+  const ids = { sentence: freshId(), own: freshId(), head: freshId(), mask: freshId(), temperature: freshId() };
 
-  const choose = h("select", { id: ids.sentence }, [...SENTENCES[language], words.own].map((text, i) => h("option", { value: i }, text)));
-  const own = h("input", { type: "text", id: ids.own, maxlength: 80, "aria-label": words.own });
-  const head = h("select", { id: ids.head }, words.heads.map((name, i) => h("option", { value: i }, `${i + 1} · ${name}`)));
-  const mask = h("select", { id: ids.mask }, Object.keys(MASKS).map((name) => h("option", { value: name }, words[name])));
-  const scale = h("input", { type: "checkbox" });
-  const temperature = h("input", { type: "range", id: ids.temperature, min: -2, max: 2, step: 0.25 });
-  const degree = h("span", {});
-  const arcs = s("svg", { "aria-hidden": "true" });
-  const tokenRow = h("div", { class: "tokens", role: "radiogroup", "aria-label": words.row });
-  const grid = s("svg", { role: "img" });
-  const said = h("p", { class: "said", "aria-live": "polite" });
-  const scene = h("div", { class: "scene", tabindex: -1 }, arcs, tokenRow);
-  const root = h("div", { class: "d2l-ae", role: "group", "aria-label": words.title },
-    h("div", { class: "controls" },
-      h("div", {}, h("label", { for: ids.sentence }, words.sentence), choose, own),
-      h("div", {}, h("label", { for: ids.head }, words.head), head),
-      h("div", {}, h("label", { for: ids.mask }, words.mask), mask),
-      h("label", { class: "check" }, scale, words.scale),
-      h("div", {}, h("label", { for: ids.temperature }, words.temperature, " ", degree), temperature)),
-    scene, said, grid, h("p", { class: "hint" }, words.hint));
+  const choose = element(
+    "select",
+    { id: ids.sentence },
+    [...words.sentences, words.own].map((text, i) => element("option", { value: i }, text)),
+  );
+  const own = element("input", { type: "text", id: ids.own, maxlength: 80, "aria-label": words.own });
+  const head = element(
+    "select",
+    { id: ids.head },
+    words.heads.map((name, i) => element("option", { value: i }, `${i + 1} · ${name}`)),
+  );
+  const mask = element(
+    "select",
+    { id: ids.mask },
+    Object.keys(MASKS).map((name) => element("option", { value: name }, words[name])),
+  );
+  const scale = element("input", { type: "checkbox" });
+  const temperature = element("input", { type: "range", id: ids.temperature, min: -2, max: 2, step: 0.25 });
+  const degree = element("span", {});
+  const arcs = svg("svg", { "aria-hidden": "true" });
+  const tokenRow = element("div", { class: "tokens", role: "radiogroup", "aria-label": words.row });
+  const grid = svg("svg", { role: "img" });
+  const said = element("p", { class: "said", "aria-live": "polite" });
+  const scene = element("div", { class: "scene", tabindex: -1 }, arcs, tokenRow);
+  const root = element(
+    "div",
+    { class: "d2l-ae", role: "group", "aria-label": words.title, lang: model.get("state").lang },
+    element(
+      "div",
+      { class: "controls" },
+      element("div", {}, element("label", { for: ids.sentence }, words.sentence), choose, own),
+      element("div", {}, element("label", { for: ids.head }, words.head), head),
+      element("div", {}, element("label", { for: ids.mask }, words.mask), mask),
+      element("label", { class: "check" }, scale, words.scale),
+      element("div", {}, element("label", { for: ids.temperature }, words.temperature, " ", degree), temperature),
+    ),
+    scene,
+    said,
+    grid,
+    element("p", { class: "hint" }, words.hint),
+  );
   el.append(root);
-  const undress = dress(el, root, "attention-explorer", STYLE);
+  const undress = attachStyles(el, root, "attention-explorer", STYLE);
 
-  const fixed = SENTENCES[language].indexOf(view.sentence);
-  choose.value = fixed < 0 ? SENTENCES[language].length : fixed;
+  const fixed = words.sentences.indexOf(view.sentence);
+  choose.value = fixed < 0 ? words.sentences.length : fixed;
   own.value = view.sentence.slice(0, 80);
   head.value = view.head;
   mask.value = view.mask;
@@ -162,7 +144,7 @@ function render({ model, el }) {
   let buttons = [];
 
   function draw(announce) {
-    own.hidden = Number(choose.value) < SENTENCES[language].length;
+    own.hidden = Number(choose.value) < words.sentences.length;
     const tokens = view.sentence.trim().split(/\s+/).filter(Boolean).slice(0, 12);
     degree.textContent = view.temperature.toFixed(2);
     temperature.setAttribute("aria-valuetext", view.temperature.toFixed(2));
@@ -175,22 +157,41 @@ function render({ model, el }) {
     }
     view.token = Math.min(Math.max(0, Math.round(view.token)), tokens.length - 1);
     const n = tokens.length;
-    const weights = attend(tokens.map(embed), heads()[view.head], { scale: view.scale, temperature: view.temperature, allowed: MASKS[view.mask](n) });
+    const weights = attend(tokens.map(embed), heads()[view.head], {
+      scale: view.scale,
+      temperature: view.temperature,
+      allowed: MASKS[view.mask](n),
+    });
     drawTokens(tokens, weights[view.token]);
     drawArcs(n, weights[view.token]);
     drawGrid(tokens, weights);
-    const order = weights[view.token].map((weight, j) => [weight, j]).filter(([weight]) => weight > 0).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-    const list = order.slice(0, 4).map(([weight, j]) => `${tokens[j]} ${weight.toFixed(3)}`).join(language === "zh" ? "，" : ", ");
-    const text = (order.length ? words.listens : words.nobody).replace("{token}", tokens[view.token]).replace("{list}", list + (order.length > 4 ? " …" : ""));
+    const order = weights[view.token]
+      .map((weight, j) => [weight, j])
+      .filter(([weight]) => weight > 0)
+      .toSorted((a, b) => b[0] - a[0] || a[1] - b[1]);
+    const most = order.slice(0, 4).map(([weight, j]) => `${tokens[j]} ${weight.toFixed(3)}`);
+    const list = most.join(words.comma) + (order.length > most.length ? " …" : "");
+    const text = fill(order.length ? words.listens : words.nobody, { token: tokens[view.token], list });
     if (said.textContent !== text) said.textContent = text;
     if (announce) shareView(el, "attention", view);
   }
 
   function drawTokens(tokens, row) {
     if (buttons.length !== tokens.length || buttons.some((button, i) => button.dataset.word !== tokens[i])) {
-      buttons = tokens.map((word, i) => h("button", { type: "button", role: "radio", "data-word": word,
-        onclick: () => select(i), onpointerenter: (event) => event.pointerType === "mouse" && select(i) },
-        h("span", {}, word), h("span", { class: "share" })));
+      buttons = tokens.map((word, i) =>
+        element(
+          "button",
+          {
+            type: "button",
+            role: "radio",
+            "data-word": word,
+            onclick: () => select(i),
+            onpointerenter: (event) => event.pointerType === "mouse" && select(i),
+          },
+          element("span", {}, word),
+          element("span", { class: "share" }),
+        ),
+      );
       tokenRow.replaceChildren(...buttons);
       tokenRow.style.gridTemplateColumns = `repeat(${tokens.length}, minmax(3.2em, 1fr))`;
     }
@@ -209,15 +210,24 @@ function render({ model, el }) {
     arcs.setAttribute("height", height);
     arcs.setAttribute("viewBox", `0 0 ${width} ${height}`);
     arcs.style.maxWidth = "none";
-    arcs.replaceChildren(...row.map((weight, j) => {
-      const from = at(view.token);
-      const to = at(j);
-      const rise = j === view.token ? 34 : Math.min(height - 14, 26 + Math.abs(to - from) * 0.42);
-      const spread = j === view.token ? 20 : 0;
-      const y = height - 3;
-      return s("path", { d: `M${from - spread} ${y} C${from - spread} ${y - rise * 1.3} ${to + spread} ${y - rise * 1.3} ${to + spread} ${y}`,
-        fill: "none", stroke: "var(--w-query)", "stroke-width": (0.6 + 11 * weight).toFixed(2), "stroke-opacity": weight ? (0.25 + 0.7 * weight).toFixed(3) : 0 });
-    }));
+    arcs.replaceChildren(
+      ...row.map((weight, j) => {
+        const from = at(view.token);
+        const to = at(j);
+        const rise = j === view.token ? 34 : Math.min(height - 14, 26 + Math.abs(to - from) * 0.42);
+        const spread = j === view.token ? 20 : 0;
+        const low = height - 3;
+        const high = low - rise * 1.3;
+        const [left, right] = [from - spread, to + spread];
+        return svg("path", {
+          d: `M${left} ${low} C${left} ${high} ${right} ${high} ${right} ${low}`,
+          fill: "none",
+          stroke: "var(--w-query)",
+          "stroke-width": (0.6 + 11 * weight).toFixed(2),
+          "stroke-opacity": weight ? (0.25 + 0.7 * weight).toFixed(3) : 0,
+        });
+      }),
+    );
   }
 
   function drawGrid(tokens, weights) {
@@ -232,17 +242,77 @@ function render({ model, el }) {
     grid.setAttribute("aria-label", said.textContent || words.title);
     const short = (word) => (word.length > 10 ? `${word.slice(0, 9)}…` : word);
     const corner = { x: left - 8, "text-anchor": "end", fill: "var(--w-muted)", "font-size": 12 };
-    const parts = [s("text", { ...corner, y: top - 24 }, `${words.column} →`), s("text", { ...corner, y: top - 8 }, `${words.row} ↓`)];
+    const parts = [
+      svg("text", { ...corner, y: top - 24 }, `${words.column} →`),
+      svg("text", { ...corner, y: top - 8 }, `${words.row} ↓`),
+    ];
     weights.forEach((row, i) => {
       const on = i === view.token;
-      parts.push(s("text", { x: left - 8, y: top + (i + 0.66) * cell, "text-anchor": "end", "font-size": 14, fill: on ? "var(--w-query)" : "var(--w-text)", "font-weight": on ? 600 : 400 }, short(tokens[i])));
-      parts.push(s("text", { transform: `translate(${left + (i + 0.62) * cell} ${top - 8}) rotate(-40)`, "font-size": 14, fill: "var(--w-key)" }, short(tokens[i])));
+      parts.push(
+        svg(
+          "text",
+          {
+            x: left - 8,
+            y: top + (i + 0.66) * cell,
+            "text-anchor": "end",
+            "font-size": 14,
+            fill: on ? "var(--w-query)" : "var(--w-text)",
+            "font-weight": on ? 600 : 400,
+          },
+          short(tokens[i]),
+        ),
+      );
+      parts.push(
+        svg(
+          "text",
+          {
+            transform: `translate(${left + (i + 0.62) * cell} ${top - 8}) rotate(-40)`,
+            "font-size": 14,
+            fill: "var(--w-key)",
+          },
+          short(tokens[i]),
+        ),
+      );
       row.forEach((weight, j) => {
-        const box = { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1, onclick: () => select(i) };
-        parts.push(s("rect", { ...box, fill: "var(--w-surface)" }), s("rect", { ...box, fill: "var(--w-query)", "fill-opacity": (0.7 * weight).toFixed(4) }));
-        if (cell >= 34) parts.push(s("text", { x: left + (j + 0.5) * cell, y: top + (i + 0.6) * cell, "text-anchor": "middle", "font-size": 12, "pointer-events": "none", ...(weight > 0.6 ? { class: "strong" } : { fill: "var(--w-text)" }) }, weight.toFixed(2)));
+        const box = {
+          x: left + j * cell,
+          y: top + i * cell,
+          width: cell - 1,
+          height: cell - 1,
+          onclick: () => select(i),
+        };
+        parts.push(
+          svg("rect", { ...box, fill: "var(--w-surface)" }),
+          svg("rect", { ...box, fill: "var(--w-query)", "fill-opacity": (0.7 * weight).toFixed(4) }),
+        );
+        if (cell >= 34)
+          parts.push(
+            svg(
+              "text",
+              {
+                x: left + (j + 0.5) * cell,
+                y: top + (i + 0.6) * cell,
+                "text-anchor": "middle",
+                "font-size": 12,
+                "pointer-events": "none",
+                ...(weight > 0.6 ? { class: "strong" } : { fill: "var(--w-text)" }),
+              },
+              weight.toFixed(2),
+            ),
+          );
       });
-      if (on) parts.push(s("rect", { x: left - 1, y: top + i * cell - 1, width: n * cell + 1, height: cell + 1, fill: "none", stroke: "var(--w-query)", "stroke-width": 2 }));
+      if (on)
+        parts.push(
+          svg("rect", {
+            x: left - 1,
+            y: top + i * cell - 1,
+            width: n * cell + 1,
+            height: cell + 1,
+            fill: "none",
+            stroke: "var(--w-query)",
+            "stroke-width": 2,
+          }),
+        );
     });
     grid.replaceChildren(...parts);
   }
@@ -254,16 +324,31 @@ function render({ model, el }) {
   }
 
   choose.addEventListener("change", () => {
-    const chosen = SENTENCES[language][choose.value];
+    const chosen = words.sentences[choose.value];
     if (chosen) view.sentence = own.value = chosen;
     draw(true);
     if (!chosen) own.focus();
   });
-  own.addEventListener("input", () => { view.sentence = own.value; draw(true); });
-  head.addEventListener("change", () => { view.head = Number(head.value); draw(true); });
-  mask.addEventListener("change", () => { view.mask = mask.value; draw(true); });
-  scale.addEventListener("change", () => { view.scale = scale.checked; draw(true); });
-  temperature.addEventListener("input", () => { view.temperature = 2 ** Number(temperature.value); draw(true); });
+  own.addEventListener("input", () => {
+    view.sentence = own.value;
+    draw(true);
+  });
+  head.addEventListener("change", () => {
+    view.head = Number(head.value);
+    draw(true);
+  });
+  mask.addEventListener("change", () => {
+    view.mask = mask.value;
+    draw(true);
+  });
+  scale.addEventListener("change", () => {
+    view.scale = scale.checked;
+    draw(true);
+  });
+  temperature.addEventListener("input", () => {
+    view.temperature = 2 ** Number(temperature.value);
+    draw(true);
+  });
   tokenRow.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const n = buttons.length;

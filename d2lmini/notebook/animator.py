@@ -1,0 +1,153 @@
+"""A curve that grows while a model trains."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from d2lmini.notebook import theme
+from d2lmini.notebook.plotting import (
+    as_svg,
+    draw_lines,
+    kernel_shell,
+    line_description,
+    line_title,
+    numbers,
+    set_axes,
+    show,
+)
+
+
+class Animator:
+    """A line plot that grows while a model trains.
+
+    In a notebook the curve is redrawn a few times a second while the cell runs; the finished plot takes its
+    place when the cell ends. In a script the figure is drawn as it grows and stays open for ``plt.show()``.
+    Labels, limits, scales, `legend` and `fmts` are those of `plot`.
+
+    Args:
+        nrows: rows of axes in the figure; lines are drawn on the first.
+        ncols: columns of axes.
+        figsize: width and height in inches.
+
+    Source: D2L 0.17, ``d2l.Animator``.
+
+    Example:
+        >>> animator = Animator(xlabel="epoch", ylabel="loss", legend=["training", "validation"], xlim=[1, 3])
+        >>> for epoch in (1, 2, 3):
+        ...     animator.add(epoch, [1 / epoch, 2 / epoch])
+        >>> animator.Y[0]
+        [1.0, 0.5, 0.3333333333333333]
+        >>> plt.close()
+    """
+
+    def __init__(
+        self,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+        legend: Sequence[str] | None = None,
+        xlim: Sequence[float] | None = None,
+        ylim: Sequence[float] | None = None,
+        xscale: str = "linear",
+        yscale: str = "linear",
+        fmts: Sequence[str] | None = None,
+        nrows: int = 1,
+        ncols: int = 1,
+        figsize: tuple[float, float] = (3.5, 2.5),
+    ) -> None:
+        with theme.styled():
+            self.fig, axes = plt.subplots(nrows, ncols, figsize=figsize, squeeze=False)
+        self.axes = list(axes.ravel())
+        self.X: list[list[float]] = []
+        self.Y: list[list[float]] = []
+        self.fmts = fmts
+        self._legend = legend
+        self._labels = xlabel, ylabel
+        self._settings = xlim, ylim, xscale, yscale
+        self._live: Any = None
+        self._drawn = 0.0
+        self._shell = kernel_shell()
+        self._waiting = False
+        if self._shell is not None:
+            plt.close(self.fig)  # else the notebook shows it once more by itself
+
+    def add(self, x: Any, y: Any) -> None:
+        """Add one point to each line.
+
+        Args:
+            x: the x of all points, or one for each line.
+            y: the y of the point, or one for each line; None leaves a line as it is.
+
+        Raises:
+            ValueError: there are more or fewer values than lines, or one is not a number.
+        """
+        ys = _each(y) or [y]
+        xs = _each(x) or [x] * len(ys)
+        lines = len(self.X) or len(ys)
+        if not len(xs) == len(ys) == lines:
+            raise ValueError(f"y: got {len(ys)} values and {len(xs)} of x; this plot has {lines} lines")
+        points = [
+            None if a is None or b is None else (float(numbers(a, "x")), float(numbers(b, "y")))
+            for a, b in zip(xs, ys, strict=True)
+        ]
+        if not self.X:
+            self.X, self.Y = [[] for _ in points], [[] for _ in points]
+        for line, point in enumerate(points):
+            if point is not None:
+                self.X[line].append(point[0])
+                self.Y[line].append(point[1])
+        if self._shell is None:
+            self._draw()
+            return
+        if not self._waiting:
+            self._shell.events.register("post_run_cell", self._finish)
+            self._waiting = True
+        if time.monotonic() - self._drawn > 0.3:
+            self._draw()
+            self._show_live(as_svg(self.fig, *self._said()))
+            self._drawn = time.monotonic()
+
+    def _draw(self) -> None:
+        axes = self.axes[0]
+        xlim, ylim, xscale, yscale = self._settings
+        names = self._legend if self._legend and len(self._legend) == len(self.X) else None
+        with theme.styled():
+            axes.cla()
+            draw_lines(axes, [np.array(x) for x in self.X], [np.array(y) for y in self.Y], self.fmts, names)
+            set_axes(axes, *self._labels, xlim, ylim, xscale, yscale, self._legend)
+
+    def _said(self) -> tuple[str, str]:
+        """Return the title of the plot and what can be read off it."""
+        title = line_title(*self._labels, self._legend)
+        return title, line_description([np.array(y) for y in self.Y], None)
+
+    def _show_live(self, svg: str) -> None:
+        """Draw into a widget: replacing an output would leave traces in a notebook that is executed."""
+        if self._live is None:
+            try:
+                from ipywidgets import HTML
+            except ImportError:
+                return
+            from IPython.display import display
+
+            self._live = HTML()
+            view = {"version_major": 2, "version_minor": 0, "model_id": self._live.model_id}
+            display({"application/vnd.jupyter.widget-view+json": view}, raw=True)
+        self._live.value = svg
+
+    def _finish(self, result: Any = None) -> None:
+        """Put the finished plot below the cell; called by the notebook when the cell ends, failed or not."""
+        self._shell.events.unregister("post_run_cell", self._finish)
+        self._waiting = False
+        if self._live is not None:
+            self._live.value = ""
+            self._live = None
+        self._draw()
+        show(self.fig, *self._said())
+
+
+def _each(values: Any) -> list[Any]:
+    """Return the values of a list, a tuple, an array or a tensor; nothing for a single value."""
+    return list(values) if hasattr(values, "__len__") and getattr(values, "ndim", True) else []

@@ -1,0 +1,9 @@
+import { language } from "course:words";
+
+/** Fill the {name} places of a text. */
+export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
+const plurals = new Intl.PluralRules(language.tag);
+
+/** The form of a word that goes with a number, from its forms {one, other, …}. */
+export const plural = (forms, count) => forms[plurals.select(count)] ?? forms.other;
