@@ -24,7 +24,7 @@ function typeset(source, display, output) {
 
 
 def _accented() -> str:
-    r"""JavaScript that has KaTeX take the accented letters of `\text{…}` from the page's font, with its metrics.
+    r"""JavaScript by which KaTeX takes accented letters in `\text{…}` from the page's font, with its metrics.
 
     KaTeX's fonts have none: it would pile accents on a plain letter, two of them far apart.
     """

@@ -237,7 +237,7 @@ def test_words_in_a_formula_that_katex_cannot_write_are_in_the_font_of_the_text(
     assert words.locator(".accent").count() == 0  # KaTeX would pile accents on plain letters
     style = "e => (({fontFamily, fontSize}) => [fontFamily, parseFloat(fontSize)])(getComputedStyle(e))"
     family, size = words.evaluate(style)
-    around, text_size = small.page.locator("#order ~ p").first.evaluate(style)
+    around, text_size = small.page.locator("#basics ~ p").first.evaluate(style)
     assert family == around and abs(size - text_size) < 0.1
 
 
