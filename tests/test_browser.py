@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -46,14 +47,28 @@ class Visit:
             self.foreign.append(request.url)
 
     def open(self, path: str) -> "Visit":
-        self.page.goto(f"{self.home}/{path}")
-        self.page.wait_for_load_state("networkidle")
+        self.page.goto(f"{self.home}/{path}")  # until it has loaded, its scripts have run
         return self
 
     def resize(self, width: int) -> None:
         """Change the window; what follows from its width is found in quiet moments."""
         self.page.set_viewport_size({"width": width, "height": 800})
         self.page.locator(f"html[data-measured='{width}']").wait_for()
+
+    def at_rest(self, reading: str) -> Any:
+        """What a function of the page returns once it returns the same in ten frames on end."""
+        return self.page.evaluate(
+            f"""async () => {{
+                let last, frames = 0;
+                while (frames < 10) {{
+                    await new Promise(requestAnimationFrame);
+                    const now = JSON.stringify(({reading})());
+                    frames = now === last ? frames + 1 : 0;
+                    last = now;
+                }}
+                return JSON.parse(last);
+            }}"""
+        )
 
     def wake_widgets(self) -> None:
         """Scroll through the page, as a reader does, until every widget is alive."""
@@ -261,20 +276,17 @@ def test_a_reload_and_the_way_back_lead_to_the_same_line(visit):
     }"""
     visit.page.locator("html[data-measured]").wait_for()
     visit.page.evaluate("new Promise((done) => { addEventListener('scrollend', done); scrollTo(0, 15000) })")
-    visit.page.wait_for_timeout(500)  # what comes into view is laid out now
-    text, top = visit.page.evaluate(reading)
+    text, top = visit.at_rest(reading)
     visit.page.reload()
     visit.page.locator("html[data-measured]").wait_for()
-    again, there = visit.page.evaluate(reading)
+    again, there = visit.at_rest(reading)
     assert again == text and abs(there - top) <= 1
 
     visit.page.evaluate("location.hash = 'recap'")
-    visit.page.wait_for_timeout(500)
-    assert visit.page.evaluate(reading)[0] != text
+    assert visit.at_rest(reading)[0] != text
     visit.page.go_back()
-    visit.page.wait_for_timeout(500)
-    again, there = visit.page.evaluate(reading)
-    assert again == text and abs(there - top) <= 1
+    visit.page.wait_for_function(f"text => ({reading})()[0] === text", arg=text)
+    assert abs(visit.at_rest(reading)[1] - top) <= 1
 
 
 def test_a_link_into_the_page_leads_under_the_header(visit):

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making import served
 from reader import EACH, KINDS, Reader, answers, drive, plain
 
 import d2lmini as d2l
-from conftest import served
 from d2lmini.notebook import exercises, widgets
 from tools import compile_exercises as compiler
 

@@ -14,8 +14,9 @@ from sphinx.writers.html5 import HTML5Translator
 
 from book.ext import assets
 from d2lmini.language import words
+from d2lmini.letters import WIDE
 
-WIDE = re.compile(r"[\u2e80-\uffff]")  # Chinese letters and punctuation, twice as wide as Latin ones
+CHINESE = re.compile(f"[{WIDE}]")
 
 # Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the
 # page and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
@@ -51,7 +52,7 @@ def _is_far(section: nodes.Element) -> bool:
         if not isinstance(text.parent, nodes.raw)  # a drawing
     )
     # 3 000 letters, or half as many of the wider Chinese ones, fill more than a tall window
-    return len(letters) + len(WIDE.findall(letters)) > 3000
+    return len(letters) + len(CHINESE.findall(letters)) > 3000
 
 
 class Translator(HTML5Translator):
