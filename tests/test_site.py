@@ -477,7 +477,7 @@ def test_the_wheel_carries_its_licenses_and_no_scripts(tmp_path):
     assert carried == {"LICENSE", "LICENSE-TEXT", fonts, corpus}
     assert carried == set(re.findall("License-File: (.*)", metadata))
     # what is there: modules, data, and nothing to be run by hand
-    assert "d2lmini/words/vi.toml" in names and "d2lmini/notebook/widgets/common.js" in names
+    assert "d2lmini/words/vi.toml" in names and "d2lmini/notebook/widgets/exercise.js" in names
     assert not [n for n in names if n.startswith("d2lmini/assets/") and n.endswith((".py", ".sh"))]
 
 
