@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 import d2lmini as d2l
 from book.build import page_names, table_of_contents
 from d2lmini.language import LANGUAGES, words
-from d2lmini.notebook import exercises, palette
+from d2lmini.notebook import palette, progress
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
@@ -551,7 +551,7 @@ def test_a_code_carries_the_answers_to_jupyter_and_back(small, tmp_path, monkeyp
     dialog.get_by_role("button", name="Copy as a code").click()
     expect(field).to_have_value(re.compile(r"d2l1\."))
     d2l.progress(field.input_value())
-    assert exercises.answers()[name]["done"] is True
+    assert progress.answers()[name]["done"] is True
     from_python = capsys.readouterr().out.splitlines()[-1]
 
     # the exercise on the page follows what the dialog does
@@ -567,7 +567,7 @@ def test_a_code_carries_the_answers_to_jupyter_and_back(small, tmp_path, monkeyp
     assert field.input_value() == from_python[:-9]
     field.fill(from_python)
     field.press("Enter")
-    dialog.locator(".status", has_text="Imported 1 answers").wait_for()
+    dialog.locator(".status", has_text="Imported 1 answer.").wait_for()
     assert field.input_value() == ""
     assert small.page.locator("[data-chapter=basics] i.done").count() == 1
     assert "Correct." in exercise.get_by_role("status").inner_text()
@@ -600,7 +600,7 @@ def test_a_code_takes_nothing_away(small):
         ({name: {"given": 2}}, {name: {"done": True, "choice": 1}}),
         ({"a/b": {"done": True}}, {name: {"done": True, "choice": 1}, "a/b": {"done": True}}),
     ):
-        field.fill(exercises._pack(given))
+        field.fill(progress.pack(given))
         field.press("Enter")
         expect(field).to_have_value("")
         assert small.page.evaluate("JSON.parse(localStorage.d2lmini).answers") == kept

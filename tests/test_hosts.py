@@ -15,13 +15,14 @@ from making import ROOT
 from reader import EACH, Reader, drive
 
 import d2lmini as d2l
-from d2lmini.notebook import exercises
+from d2lmini.notebook import progress
 
 EXPLORERS = {
     "attention-explorer": "self-attention",
     "path-explorer": "complexity",
     "clock-explorer": "positional-encoding",
 }
+WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
 PATIENCE = 180_000
 
@@ -66,7 +67,7 @@ class JupyterLab:
     """One notebook with one cell, run again and again; answers are kept by Python in a file."""
 
     def __init__(self, context: Any, address: str, work: Path):
-        self.page, self.progress = context.new_page(), work / exercises.PROGRESS_FILE
+        self.page, self.progress = context.new_page(), work / progress.PROGRESS_FILE
         self.page.goto(f"{address}lab/tree/cell.ipynb")
         # a cell that runs before its kernel has come asks for one in a dialog
         self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for(timeout=PATIENCE)
@@ -210,6 +211,14 @@ def test_an_answer_is_there_again(host: Host) -> None:
     assert again.here.get_by_role("radio").first.is_checked()
 
 
+def test_scripts_of_formulas_are_smaller_than_their_letters(host: Host) -> None:
+    formula = host.exercise(WITH_SCRIPTS).here.locator(".d2l-question msub").first
+    sizes = formula.evaluate(
+        "node => [...node.children].map((part) => parseFloat(getComputedStyle(part).fontSize))"
+    )
+    assert sizes[1] == pytest.approx(0.7 * sizes[0], rel=0.01)
+
+
 def said(explorer: Any) -> str:
     return explorer.locator(".said").first.inner_text()
 
@@ -249,4 +258,6 @@ def test_clock_explorer(host: Host) -> None:
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:
     explorer = host.explorer("clock-explorer")
     explorer.get_by_label("Offset").press("ArrowRight")
+    # the address waits 300 ms for the view to rest; timers of a page ring in the order of their times
+    explorer.page.evaluate("new Promise((ring) => setTimeout(ring, 600))")
     assert ("clock=" in explorer.page.url) == isinstance(host, Website)
