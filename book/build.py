@@ -152,7 +152,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     from jinja2 import Environment, FileSystemLoader
 
     from book.ext.assets import colors
-    from book.ext.page import THEME_LINE, content_security_policy
+    from book.ext.page import HEAD_SCRIPT, content_security_policy
 
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     base = (config.get("html", {}).get("baseurl") or "").rstrip("/") + "/"
@@ -165,7 +165,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             missing=missing,
             prefix=base if missing else "",
             policy=content_security_policy(),
-            theme_line=THEME_LINE,
+            head_script=HEAD_SCRIPT,
             colors=colors(),
         )
         (site / name).write_text(page, encoding="utf-8")

@@ -1,11 +1,17 @@
 """KaTeX itself, in a JavaScript engine inside this process: formulas of the pages and of the exercises."""
 
 import json
+import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 
+from fontTools.pens.boundsPen import BoundsPen
+from fontTools.ttLib import TTFont
+
 FOLDER = Path(__file__).parent / "vendor" / "katex"
+PAGE_FONT = Path(__file__).parent / "theme" / "static" / "fonts" / "d2lmini-sans-vi.woff2"
+TEXT_SIZE = 0.94  # of the page's font inside a formula, as in site.css: there it is as large as around it
 # JSON out, so that both engines hand back one kind of value
 _TYPESET = r"""
 function typeset(source, display, output) {
@@ -17,9 +23,31 @@ function typeset(source, display, output) {
 """
 
 
+def _accented() -> str:
+    r"""JavaScript by which KaTeX takes accented letters in `\text{…}` from the page's font, with its metrics.
+
+    KaTeX's fonts have none: it would pile accents on a plain letter, two of them far apart.
+    """
+    font = TTFont(PAGE_FONT)
+    glyphs, em = font.getGlyphSet(), font["head"].unitsPerEm / TEXT_SIZE
+    metrics = {}
+    for letter, name in font.getBestCmap().items():
+        if letter >= 0xC0 and unicodedata.category(chr(letter)).startswith("L"):
+            pen = BoundsPen(glyphs)
+            glyphs[name].draw(pen)
+            low, high = pen.bounds[1], pen.bounds[3]
+            metrics[letter] = [max(0, -low) / em, high / em, 0, 0, glyphs[name].width / em]
+    return f"""
+for (const style of ["Regular", "Bold", "Italic", "BoldItalic"])
+  katex.__setFontMetrics("page-" + style, {json.dumps(metrics)});
+for (const letter of {json.dumps(list(map(chr, metrics)))})
+  katex.__defineSymbol("text", "page", "textord", letter, letter);
+"""
+
+
 @cache
 def _engine() -> Callable[[str, bool, str], str]:
-    program = (FOLDER / "katex.min.js").read_text(encoding="utf-8") + _TYPESET
+    program = (FOLDER / "katex.min.js").read_text(encoding="utf-8") + _accented() + _TYPESET
     try:
         import quickjs
     except ImportError:  # an Intel Mac, for which quickjs-ng has no wheel

@@ -16,6 +16,7 @@ PLOT = """<?xml version="1.0" encoding="utf-8"?><svg xmlns="http://www.w3.org/20
 DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 60"><title>Three tokens</title>
 <style>.dot { fill: var(--d2l-query, #0067a5) }</style>
 <circle id="dot" class="dot" cx="30" cy="30" r="9"/></svg>"""
+ACCENTS = r"\hat y + \bar x + \vec v + \overline{ab} + \underbrace{x + y}_z \text{ đơn vị mỗi đầu} \tag{1.3}"
 EXERCISE = "self-attention/why-scale"
 WIDE = " + ".join(f"x_{{{i}}}" for i in range(40))
 
@@ -74,6 +75,7 @@ def _pages(language: str) -> dict[str, list[dict]]:
             cell("code", "setup-check", "1 + 1", shown(text_plain="2"), tags=["hide-cell"]),
             _prose(language, "scores"),
             cell("markdown", "scores-formula", f"$$s = q^\\top k \\tag{{1.1}}$$\n\n$${WIDE} \\tag{{1.2}}$$"),
+            cell("markdown", "scores-accents", f"$${ACCENTS}$$"),
             cell(
                 "code", "scores-code", "print(1)\n" + "x = 1  # " + "wide " * 40, shown(text_plain="1 " * 200)
             ),

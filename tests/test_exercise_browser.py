@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making import served
 from reader import EACH, KINDS, WORDS, Reader, answers, drive, plain
 
 import d2lmini as d2l
-from conftest import served
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import content, widgets
 from tools.exercise_format import MODELS

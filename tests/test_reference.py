@@ -1,9 +1,13 @@
 """The reference of the package: complete, written for readers, and on the page of every edition."""
 
-import ast
+import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
+from textwrap import dedent
+from types import SimpleNamespace
 
+import griffe
 import pytest
 from sphinx.errors import ExtensionError
 
@@ -15,14 +19,14 @@ NAMES = [(file, name) for file, names in api.exported().items() for name in name
 
 
 def definition(file, name):
-    return next(node for node in api.definitions(file) if node.name == name)
+    return next(thing for thing in api.definitions(file) if thing.name == name)
 
 
 @pytest.mark.parametrize(("file", "name"), NAMES, ids=[name for _, name in NAMES])
 def test_a_public_name_is_summed_up_in_a_line_and_shown_at_work(file, name):
-    docstring = ast.get_docstring(definition(file, name)) or ""
-    assert re.match(r"\S.+[.:]$", docstring.splitlines()[0] if docstring else "")
-    assert any(part == "Example" and ">>> " in text for part, text in api.sections(docstring))
+    first, *others = api.sections(definition(file, name))
+    assert re.match(r"\S.+[.:]$", first.value.splitlines()[0])
+    assert any(part.title == "Example" and ">>> " in part.value.contents for part in others)
 
 
 def test_the_reference_has_every_name_of_the_package():
@@ -57,30 +61,109 @@ def test_every_public_name_is_on_the_page_once(site, language):
     assert page.languages == {"en"}  # so that a screen reader does not read English as Vietnamese
 
 
-def test_a_docstring_is_taken_apart():
-    parts = dict(api.sections("Sum.\n\nArgs:\n    x: a\n        b.\n    *rest: c.\n\nSource: A,\nB."))
-    assert parts["Args"] == "    x: a\n        b.\n    *rest: c."
-    assert parts["Source"] == "A,\nB."
-    assert [text for name, text in api.sections("Sum.\n\nSource: A.\n\nMore.") if not name][-1] == "More."
+def thing(code):
+    return griffe.visit("made_up", Path("made_up.py"), dedent(code))["f"]
 
 
-def test_prose_of_a_docstring_becomes_markup():
-    marked = api._prose("`text` of `X`, $p_n$ and snake_case", {"text": "d2l.text"})
-    assert marked == r":py:obj:`text <d2l.text>` of ``X``, :math:`p_n` and snake\_case"
+def test_a_docstring_becomes_markup():
+    f = thing('''
+        def f(X: Tensor, *rest: int, value: float = 0) -> Tensor:
+            """Do `text` to `X`, $p_n$ and snake_case.
+
+            Args:
+                X: a thing
+                    of two lines.
+                *rest: others.
+                value: it.
+
+            Returns:
+                Rows: one a thing.
+
+            Raises:
+                ValueError: `X` is empty.
+
+            Source: A,
+            B.
+
+            More.
+
+            Example:
+                Look:
+
+                >>> f(1)
+                1
+                <BLANKLINE>
+            """
+        ''')
+    assert [
+        line.strip() for line in api.entry(f, "d2l.f", {"text": "d2l.text"}).splitlines() if line.strip()
+    ] == [
+        ".. py:function:: d2l.f(X: Tensor, *rest: int, value: float = 0) -> Tensor",
+        r"Do :py:obj:`text <d2l.text>` to ``X``, :math:`p_n` and snake\_case.",
+        ":Args:",
+        "- ``X``: a thing of two lines.",
+        "- ``*rest``: others.",
+        "- ``value``: it.",
+        ":Returns: Rows: one a thing.",
+        ":Raises:",
+        "- ``ValueError``: ``X`` is empty.",
+        ":Source: A, B.",
+        "More.",
+        ":Example:",
+        "Look:",
+        ".. code-block:: pycon",
+        ">>> f(1)",
+        "1",
+    ]
 
 
-def test_a_signature_is_as_written_without_self():
-    method = ast.parse("def forward(self, X: Tensor, offset: int = 0, *, k=1) -> Tensor: ...").body[0]
-    assert api.signature(method) == "(X: Tensor, offset: int=0, *, k=1) -> Tensor"
-    assert api.signature(ast.parse("def stop(self): ...").body[0]) == "()"
+def test_a_class_shows_its_public_methods_without_self():
+    shown = api.entry(
+        thing('''
+            class f:
+                """A thing."""
+
+                def __init__(self, k: int = 1) -> None: ...
+
+                def stop(self):
+                    """Stop."""
+
+                @property
+                def size(self) -> int:
+                    """How large."""
+
+                def _hidden(self): ...
+        '''),
+        "d2l.f",
+        {},
+    )
+    assert re.findall(r"py:.*|:type.*", shown) == [
+        "py:class:: d2l.f(k: int = 1)",
+        "py:method:: stop()",
+        "py:property:: size",
+        ":type: int",
+    ]
 
 
-def test_an_argument_without_a_name_is_refused():
-    broken = 'def f(x):\n    """Do.\n\n    Args:\n        the thing without a name.\n    """'
-    with pytest.raises(ExtensionError, match=r"d2l\.f, Args: “the thing without"):
-        api._entry(ast.parse(broken).body[0], "d2l.f", {})
+@pytest.mark.parametrize(
+    ("docstring", "told"),
+    [
+        ('"""Do.\n\n    Args:\n        the thing without a name.\n    """', "the thing without a name"),
+        ('"""Do.\n\n    Args:\n        y: not there.\n    """', "Parameter 'y' does not appear"),
+        ("...", r"made_up\.f: there is no docstring"),
+    ],
+)
+def test_a_docstring_with_a_mistake_is_refused(docstring, told):
+    with pytest.raises(ExtensionError, match=told):
+        api.entry(thing(f"def f(x):\n    {docstring}"), "d2l.f", {})
 
 
-def test_a_function_without_a_docstring_is_refused():
-    with pytest.raises(ExtensionError, match=r"d2l\.f: there is no docstring"):
-        api._entry(ast.parse("def f(x): ...").body[0], "d2l.f", {})
+def test_a_file_that_the_page_does_not_tell_of_is_named():
+    app = SimpleNamespace(
+        env=SimpleNamespace(doc2path=lambda _: "en/api.ipynb", note_dependency=lambda _: None)
+    )
+    cells = [
+        {"id": file.split(".")[-1].replace("_", "-")} for file in api.exported() if file != "notebook.check"
+    ]
+    with pytest.raises(ExtensionError, match=r"d2lmini/notebook/check\.py has public names.*the id check"):
+        api.insert(app, "api", [json.dumps({"cells": cells})])

@@ -400,6 +400,15 @@ def test_a_missing_language_is_named(tmp_path):
         site_builder.build(tmp_path)
 
 
+def test_a_formula_is_as_high_as_its_accented_letters():
+    def height(text: str) -> float:
+        markup = maths.render(rf"\text{{{text}}}", display=False, where="here")
+        return float(re.search(r'class="strut" style="height:([\d.]+)em', markup)[1])
+
+    assert height("a") < height("ấ") < height("Ẫ") < 1.3
+    assert "đầu" in re.sub("<[^>]+>", "", maths.render(r"\text{đầu}", display=False, where="here"))
+
+
 def test_a_formula_error_names_page_and_formula():
     with pytest.raises(maths.FormulaError, match=r"chapter: \$\\nonsense\$"):
         maths.render(r"\nonsense", display=False, where="chapter")
@@ -468,7 +477,7 @@ def test_the_wheel_carries_its_licenses_and_no_scripts(tmp_path):
     assert carried == {"LICENSE", "LICENSE-TEXT", fonts, corpus}
     assert carried == set(re.findall("License-File: (.*)", metadata))
     # what is there: modules, data, and nothing to be run by hand
-    assert "d2lmini/words/vi.toml" in names and "d2lmini/notebook/widgets/common.js" in names
+    assert "d2lmini/words/vi.toml" in names and "d2lmini/notebook/widgets/exercise.js" in names
     assert not [n for n in names if n.startswith("d2lmini/assets/") and n.endswith((".py", ".sh"))]
 
 

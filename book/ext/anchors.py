@@ -9,9 +9,10 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
 from d2lmini.language import words
+from d2lmini.letters import WIDE
 
 TAG = re.compile(r"\\tag\{([^}]+)\}")
-CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”‘’…—]")
+CHINESE = re.compile(f"[{WIDE}“”‘’…—]")
 MENTION = re.compile(r"[(（](\d+\.\d+)[)）]")
 
 

@@ -7,74 +7,65 @@ in English.
 
 import ast
 import json
+import logging
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from textwrap import dedent, indent
+from textwrap import indent
+from typing import Any
 
+import griffe
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 PACKAGE = Path(__file__).parents[2] / "d2lmini"
 PAGE = "api"
-SECTION = re.compile(r"(Args|Attributes|Returns|Raises|Example):$")
-ITEM = re.compile(r"(\*{0,2}\w+): (.*)")
+# what griffe is told of docstrings: types stand in the signature, and a result is one thing
+GOOGLE = {"returns_multiple_items": False, "warn_missing_types": False}
+TITLES = {"parameters": "Args", "attributes": "Attributes", "raises": "Raises"}
 # the spans of a docstring that are not prose: ``name``, `name`, $formula$
 SPAN = re.compile(r"``(?P<plain>[^`]+)``|`(?P<name>[^`]+)`|\$(?P<formula>[^$]+)\$|(?P<special>[*\\_|])")
 
-Definition = ast.ClassDef | ast.FunctionDef
+
+class _Refuse(logging.Handler):
+    """What griffe finds wrong in a docstring ends the build."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise ExtensionError(record.getMessage())
+
+
+logging.getLogger("griffe").addHandler(_Refuse(logging.WARNING))
+
+
+@cache
+def _package() -> Any:
+    return griffe.load("d2lmini", search_paths=[PACKAGE.parent])
 
 
 def exported() -> dict[str, list[str]]:
-    """File → the public names in it, as `d2lmini/__init__.py` has them."""
+    """File → the public names in it, as the first block of `d2lmini/__init__.py` has them."""
     found: dict[str, list[str]] = {}
-    block = next(node for node in _tree("__init__").body if isinstance(node, ast.If))
+    block = next(node for node in ast.parse(_path("").read_text("utf-8")).body if isinstance(node, ast.If))
     for line in block.body:
         if isinstance(line, ast.ImportFrom) and line.module:
             found.setdefault(line.module.removeprefix("d2lmini."), []).extend(n.name for n in line.names)
     return found
 
 
-def definitions(file: str) -> list[Definition]:
-    """What a file offers, in the order in which it is read; also the function that is named as its file."""
-    public = {*exported()[file], file}
+def definitions(file: str) -> list[Any]:
+    """What a file offers, in the order in which it is read."""
+    public = exported()[file]
     return [
-        node
-        for node in _tree(file).body
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name in public
+        thing
+        for thing in _package()[file].members.values()
+        if thing.name in public and (thing.is_class or thing.is_function)
     ]
-
-
-def _tree(file: str) -> ast.Module:
-    return ast.parse(_path(file).read_text(encoding="utf-8"))
 
 
 def _path(file: str) -> Path:
     path = PACKAGE / file.replace(".", "/")
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
-def signature(node: ast.FunctionDef) -> str:
-    """`(X: Tensor, value: float = 0) -> Tensor`, as written but for `self`."""
-    written = ast.unparse(node.args)
-    written = re.sub(r"^self(, |$)", "", written)
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns and node.name != "__init__" else ""
-    return f"({written}){returns}"
-
-
-def sections(docstring: str) -> Iterator[tuple[str, str]]:
-    """(name, text) of the parts of a docstring; prose has no name."""
-    name, lines = "", list[str]()
-    for line in docstring.splitlines():
-        heading = SECTION.match(line)
-        source = line.startswith("Source: ")
-        back_to_prose = name and line and not line.startswith(" ") and (name != "Source" or not lines[-1])
-        if heading or source or back_to_prose:
-            yield name, "\n".join(lines).strip("\n")
-            name, lines = (heading[1] if heading else "Source" if source else ""), []
-        if not heading:
-            lines.append(line.removeprefix("Source: ") if source else line)
-    yield name, "\n".join(lines).strip("\n")
 
 
 def _prose(text: str, known: dict[str, str]) -> str:
@@ -93,41 +84,42 @@ def _prose(text: str, known: dict[str, str]) -> str:
     return SPAN.sub(replace, text)
 
 
-def _items(text: str) -> list[str]:
-    """The items of a section, each in one line: what is indented below an item continues it."""
-    items: list[str] = []
-    for line in text.splitlines():
-        if re.match(" {4}[^ ]", line):
-            items.append(line.strip())
-        elif line and items:
-            items[-1] += " " + line.strip()
-    return items
+def sections(thing: Any) -> list[Any]:
+    """The parts of the docstring of a function or a class, as griffe tells them apart.
+
+    Raises:
+        ExtensionError: there is no docstring, or it has a mistake.
+    """
+    if not thing.docstring:
+        raise ExtensionError(f"{thing.path}: there is no docstring")
+    return list(thing.docstring.parse("google", **GOOGLE))
 
 
-def _marked_up(name: str, text: str, known: dict[str, str], where: str) -> str:
+def _marked_up(section: Any, known: dict[str, str]) -> Iterator[str]:
     """One part of a docstring in Sphinx's markup."""
-    if not name:
-        return _prose(text, known)
-    if name == "Example":
-        said, prompt, code = dedent(text).partition(">>> ")
+    kind, value = section.kind.value, section.value
+    if kind == "text":
+        for paragraph in value.split("\n\n"):
+            text = _prose(paragraph, known)
+            yield f":Source: {' '.join(text.split()[1:])}" if text.startswith("Source: ") else text
+    elif kind == "admonition":
+        said, prompt, code = value.contents.partition(">>> ")
         shown = indent((prompt + code).replace("<BLANKLINE>", ""), "      ")
-        return f":Example:\n{indent(_prose(said, known), '   ')}\n   .. code-block:: pycon\n\n{shown}"
-    if name in ("Returns", "Source"):
-        return f":{name}: {_prose(' '.join(text.split()), known)}"
-    lines = [f":{name}:"]
-    for item in _items(text):
-        parts = ITEM.fullmatch(item)
-        if parts is None:
-            raise ExtensionError(f"{where}, {name}: “{item[:60]}” does not begin with a name and a colon")
-        lines.append(f"   - ``{parts[1]}``: {_prose(parts[2], known)}")
-    return "\n".join(lines)
+        yield f":{section.title}:\n{indent(_prose(said, known), '   ')}\n   .. code-block:: pycon\n\n{shown}"
+    elif kind == "returns":
+        name = f"{value[0].name}: " if value[0].name else ""  # a first word that griffe takes for a name
+        text = name + value[0].description
+        yield f":Returns: {_prose(' '.join(text.split()), known)}"
+    else:
+        lines = [f":{TITLES[kind]}:"]
+        for item in value:
+            name = item.annotation if kind == "raises" else item.name
+            lines.append(f"   - ``{name}``: {_prose(' '.join(item.description.split()), known)}")
+        yield "\n".join(lines)
 
 
-def _described(node: Definition, known: dict[str, str], where: str) -> str:
-    docstring = ast.get_docstring(node)
-    if not docstring:
-        raise ExtensionError(f"{where}: there is no docstring")
-    return "\n\n".join(_marked_up(name, text, known, where) for name, text in sections(docstring) if text)
+def _described(thing: Any, known: dict[str, str]) -> str:
+    return "\n\n".join(part for section in sections(thing) for part in _marked_up(section, known))
 
 
 def _directive(kind: str, head: str, body: str, *options: str) -> str:
@@ -136,39 +128,30 @@ def _directive(kind: str, head: str, body: str, *options: str) -> str:
     )
 
 
-def _entry(node: Definition, name: str, known: dict[str, str]) -> str:
+def entry(thing: Any, name: str, known: dict[str, str]) -> str:
     """A function, or a class with its public methods, as directives of Sphinx."""
-    if isinstance(node, ast.FunctionDef):
-        return _directive("py:function", name + signature(node), _described(node, known, name))
-    methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
-    start = next((method for method in methods if method.name == "__init__"), None)
-    parts = [_described(node, known, name)]
-    for method in methods:
-        if method.name.startswith("_") and not (method.name == "__getitem__" and ast.get_docstring(method)):
+    if thing.is_function:
+        return _directive("py:function", thing.signature(name=name), _described(thing, known))
+    parts = [_described(thing, known)]
+    for member in thing.members.values():
+        if member.name.startswith("_") and not (member.name == "__getitem__" and member.docstring):
             continue
-        body = _described(method, known, f"{name}.{method.name}")
-        if any(ast.unparse(decorator) == "property" for decorator in method.decorator_list):
-            typed = [f":type: {ast.unparse(method.returns)}"] if method.returns else []
-            parts.append(_directive("py:property", method.name, body, ":no-contents-entry:", *typed))
+        if member.is_function:
+            head, kind, typed = member.signature(name=member.name), "py:method", []
+        elif "property" in member.labels:
+            head, kind, typed = member.name, "py:property", [f":type: {member.annotation}"]
         else:
-            parts.append(
-                _directive("py:method", method.name + signature(method), body, ":no-contents-entry:")
-            )
-    return _directive("py:class", name + (signature(start) if start else ""), "\n\n".join(parts))
+            continue
+        parts.append(_directive(kind, head, _described(member, known), ":no-contents-entry:", *typed))
+    start = thing.members.get("__init__")
+    head = start.signature(name=name, return_type=False) if start else name
+    return _directive("py:class", head, "\n\n".join(parts))
 
 
 def reference(file: str) -> str:
     """What a file offers, in Sphinx's markup."""
     known = {name: f"d2l.{name}" for names in exported().values() for name in names}
-    # a function that is named as its file is reached through the file, `d2l.attention.attention`
-    return "\n\n".join(
-        _entry(
-            node,
-            f"d2l.{file}.{file}" if node.name == file and file not in known else f"d2l.{node.name}",
-            known,
-        )
-        for node in definitions(file)
-    )
+    return "\n\n".join(entry(thing, known[thing.name], known) for thing in definitions(file))
 
 
 def insert(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -189,7 +172,11 @@ def insert(app: Sphinx, docname: str, source: list[str]) -> None:
                 {"cell_type": "markdown", "id": f"{cell['id']}-names", "metadata": {}, "source": text}
             )
     if waiting:
-        raise ExtensionError(f"{path.name}: there is no cell with the id {' or '.join(waiting)}")
+        files = ", ".join(f"d2lmini/{file.replace('.', '/')}.py" for file in waiting.values())
+        raise ExtensionError(
+            f"{path}: {files} has public names, and no cell tells of it; add a Markdown cell with the id "
+            f"{' and one with the id '.join(waiting)}"
+        )
     source[0] = json.dumps({**notebook, "cells": cells})
 
 

@@ -14,20 +14,24 @@ from sphinx.writers.html5 import HTML5Translator
 
 from book.ext import assets
 from d2lmini.language import words
+from d2lmini.letters import WIDE
 
-WIDE = re.compile(r"[\u2e80-\uffff]")  # Chinese letters and punctuation, twice as wide as Latin ones
-# Before the first paint: the chosen theme, or the system's. Allowed by its hash, so keep it one constant.
-THEME_LINE = (
+CHINESE = re.compile(f"[{WIDE}]")
+
+# Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the
+# page and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
+HEAD_SCRIPT = (
     '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
-    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"})()'
+    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
+    'document.fonts.forEach(f=>f.family.includes("KaTeX")&&f.load())})()'
 )
 
 
 def content_security_policy() -> str:
-    """Nothing from another host; scripts as files, the theme line (by hash) and WebAssembly (the search)."""
-    digest = base64.b64encode(hashlib.sha256(THEME_LINE.encode()).digest()).decode()
+    """Nothing from another host; scripts as files, the head's (by hash) and WebAssembly (the search)."""
+    digest = base64.b64encode(hashlib.sha256(HEAD_SCRIPT.encode()).digest()).decode()
     return (
         f"default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-{digest}'; "
         "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
@@ -48,7 +52,7 @@ def _is_far(section: nodes.Element) -> bool:
         if not isinstance(text.parent, nodes.raw)  # a drawing
     )
     # 3 000 letters, or half as many of the wider Chinese ones, fill more than a tall window
-    return len(letters) + len(WIDE.findall(letters)) > 3000
+    return len(letters) + len(CHINESE.findall(letters)) > 3000
 
 
 class Translator(HTML5Translator):
@@ -205,7 +209,7 @@ def fill(
         "siblings": siblings,
         "canonical": f"{base}/{language}/{name}.html" if base else "",
         "policy": content_security_policy(),
-        "theme_line": THEME_LINE,
+        "head_script": HEAD_SCRIPT,
         "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
         + f"/blob/{branch}/{path}",
