@@ -3,7 +3,7 @@
 from making import cell
 
 from book.chapters import fingerprint
-from d2lmini.notebook.exercises import exercise_content
+from d2lmini.notebook.content import exercise_content
 from d2lmini.notebook.widgets import fallback
 
 PLOT = """<?xml version="1.0" encoding="utf-8"?><svg xmlns="http://www.w3.org/2000/svg"

@@ -28,7 +28,7 @@ from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
-from d2lmini.notebook.exercises import exercise_content
+from d2lmini.notebook.content import exercise_content
 
 
 class Page(HTMLParser):
