@@ -114,7 +114,7 @@ def attention_heads() -> Iterator[str]:
     flow = {"fill": "none", "stroke": "muted", "stroke_width": 1.6}
     yield arrowhead("attention-heads-arrow", "muted")
     yield bold(80, 28, "{{input}}") + grid(20, 80, joined, "query", 20, 1)
-    yield words(80, 186, "(n, hidden)", "muted", 18)
+    yield words(80, 186, "{{(n, hidden)}}", "muted", 18)
     for head, shade in enumerate(shades):
         y = 52 + 76 * head
         yield element("path", d=f"M146 120C180 120 175 {y} 204 {y}", **flow, **arrow)
@@ -127,7 +127,7 @@ def attention_heads() -> Iterator[str]:
         yield element("path", d=f"M464 {y}C490 {y} 485 120 506 120", **flow)
     yield line((504, 120), (520, 120), "muted", 1.6, **arrow)
     yield grid(526, 80, joined, "output", 20, 1) + bold(586, 28, "{{joined}}")
-    yield words(586, 186, "(n, hidden)", "muted", 18) + words(586, 211, "→ W" + small("o", 4), "output")
+    yield words(586, 186, "{{(n, hidden)}}", "muted", 18) + words(586, 211, "→ W" + small("o", 4), "output")
     yield words(336, 264, "{{each head: (n, hidden / heads)}}", "muted", 18)
 
 

@@ -5,7 +5,7 @@ import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
-import words from "course:words";
+import words, { language } from "course:words";
 import STYLE from "./attention-explorer.css";
 
 // what a word is, one axis each: noun, verb, pronoun, being, food or drink, little word; two more axes tell words apart
@@ -75,7 +75,7 @@ const MASKS = { none: () => () => true, causal: () => (i, j) => j <= i, padding:
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = { embed, heads, attend, MASKS };
 
-function render({ model, el }) {
+function render({ el }) {
   const view = sharedView(el, "attention", {
     sentence: words.sentences[0],
     head: 0,
@@ -115,7 +115,7 @@ function render({ model, el }) {
   const scene = element("div", { class: "scene", tabindex: -1 }, arcs, tokenRow);
   const root = element(
     "div",
-    { class: "d2l-ae", role: "group", "aria-label": words.title, lang: model.get("state").lang },
+    { class: "d2l-ae", role: "group", "aria-label": words.title, lang: language.tag },
     element(
       "div",
       { class: "controls" },

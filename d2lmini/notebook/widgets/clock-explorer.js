@@ -5,7 +5,7 @@ import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
-import words from "course:words";
+import words, { language } from "course:words";
 import STYLE from "./clock-explorer.css";
 
 const LAST = 60;
@@ -24,7 +24,7 @@ const inner = (a, b) => a.reduce((sum, value, c) => sum + value * b[c], 0);
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = { frequency, encoding, inner };
 
-function render({ model, el }) {
+function render({ el }) {
   const view = sharedView(el, "clock", { position: 7, shift: 3, dims: 16, pair: 0 });
   const clamp = (value, low, high) => Math.min(high, Math.max(low, Math.round(value) || 0));
   view.dims = WIDTHS.includes(view.dims) ? view.dims : 16;
@@ -45,7 +45,7 @@ function render({ model, el }) {
   const said = element("p", { class: "said", "aria-live": "polite" });
   const root = element(
     "div",
-    { class: "d2l-ce", role: "group", "aria-label": words.title, lang: model.get("state").lang },
+    { class: "d2l-ce", role: "group", "aria-label": words.title, lang: language.tag },
     element(
       "div",
       { class: "controls" },

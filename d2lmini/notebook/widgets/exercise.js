@@ -6,7 +6,7 @@ import { element, freshId } from "./dom.js";
 import { KINDS } from "./kinds.js";
 import { richText } from "./rich-text.js";
 import { attachStyles } from "./theme.js";
-import words from "course:words";
+import words, { language } from "course:words";
 import STYLE from "./exercise.css";
 
 export default {
@@ -29,7 +29,7 @@ export default {
       class: "d2l-exercise",
       role: "group",
       "aria-label": words[`kind_${state.kind}`],
-      lang: state.lang,
+      lang: language.tag,
       "data-katex": [...document.fonts].some((font) => font.family.includes("KaTeX_Math")),
     });
     const question = element("div", { class: "d2l-question", id: `${uid}-question` });

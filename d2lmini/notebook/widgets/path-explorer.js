@@ -5,7 +5,7 @@ import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, plural } from "./text.js";
 import { attachStyles } from "./theme.js";
-import words from "course:words";
+import words, { language } from "course:words";
 import STYLE from "./path-explorer.css";
 
 const KINDS = ["convolution", "recurrent", "attention"];
@@ -44,7 +44,7 @@ function longestPath(kind, n, k) {
 /** The arithmetic alone: a test compares it with the package. */
 export const arithmetic = { shortestPath, multiplyAdds, sequentialSteps, longestPath };
 
-function render({ model, el }) {
+function render({ el }) {
   const view = sharedView(el, "path", { from: 1, to: 5, n: 32, d: 64, k: 3, counting: "projections" });
   const clamp = (value, low, high) => Math.min(high, Math.max(low, Math.round(value) || low));
   const power = (value, low, high) => 2 ** clamp(Math.log2(value), low, high);
@@ -102,7 +102,7 @@ function render({ model, el }) {
   const verdict = element("p", { class: "said", "aria-live": "polite" });
   const root = element(
     "div",
-    { class: "d2l-pe", role: "group", "aria-label": words.title, lang: model.get("state").lang },
+    { class: "d2l-pe", role: "group", "aria-label": words.title, lang: language.tag },
     element("div", { class: "controls" }, field.from, field.to, field.k),
     element(
       "div",
