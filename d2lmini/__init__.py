@@ -83,7 +83,8 @@ if TYPE_CHECKING:
     )
     from d2lmini.notebook.animator import Animator as Animator
     from d2lmini.notebook.figures import figure as figure
-    from d2lmini.notebook.exercises import exercise as exercise, progress as progress
+    from d2lmini.notebook.exercises import exercise as exercise
+    from d2lmini.notebook.progress import progress as progress
     from d2lmini.notebook.check import check as check
     from d2lmini.notebook.widgets import explorer as explorer
     # fmt: on
@@ -130,7 +131,7 @@ def _training_progress(num_epochs: int) -> _Callable[[int, float], None] | None:
 
     if kernel_shell() is None:
         return None
-    from d2lmini.notebook.curve import TrainingCurve
+    from d2lmini.notebook.animator import TrainingCurve
 
     return TrainingCurve(num_epochs)
 

@@ -102,17 +102,14 @@ def padding_mask(valid_lens: Tensor, n: int) -> Tensor:
         >>> (causal_mask(3) & padding_mask(torch.tensor([1, 3]), 3)).shape
         torch.Size([2, 3, 3])
     """
-    _check_integers("valid_lens", valid_lens, "(batch,) or (batch, queries)")
-    if valid_lens.dim() not in (1, 2):
-        raise ValueError(
-            f"valid_lens: got shape {_shape(valid_lens)}; lengths have shape (batch,) or (batch, queries). "
-            "Give one length per sequence, or one per query"
-        )
-    lengths = valid_lens.reshape(
-        len(valid_lens), *valid_lens.shape[1:] or (1,), 1
-    )  # (batch, 1 or queries, 1)
+    _check_lengths("valid_lens", valid_lens, ("batch",), ("batch", "queries"))
+    return _within(valid_lens, n)
+
+
+def _within(valid_lens: Tensor, n: int) -> Tensor:
+    lengths = valid_lens[:, None, None] if valid_lens.dim() == 1 else valid_lens[..., None]
     # Compared on the device: nothing waits for numbers to come back from a GPU.
-    return _positions(n, valid_lens.device) < lengths
+    return _positions(n, valid_lens.device) < lengths  # (batch, 1 or queries, n)
 
 
 def _positions(n: int, device: torch.device | str | None) -> Tensor:
@@ -129,8 +126,10 @@ def _allowed(
     if mask is not None:
         _check_mask(mask, scores, device)
     if valid_lens is not None:
-        _check_lengths("valid_lens", valid_lens, shape[0], shape[-2], device)
-        padding = padding_mask(valid_lens, shape[-1])
+        batch, queries, _ = scores
+        _check_lengths("valid_lens", valid_lens, (batch,), (batch, queries), (1, queries))
+        _check_device("valid_lens", valid_lens, device)
+        padding = _within(valid_lens, shape[-1])
         mask = padding if mask is None else padding & mask
     if mask is None:
         return None
@@ -152,39 +151,34 @@ def _check_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> N
             f"mask: got shape {_shape(mask)}; it must broadcast to {tuple(shape)}, (..., queries, keys). "
             "Give it a row for each query and a column for each key"
         )
-    if mask.device != device:
-        raise ValueError(
-            f"mask: got a tensor on {mask.device}; the data is on {device}. Move it with mask.to('{device}')"
-        )
+    _check_device("mask", mask, device)
 
 
-def _check_integers(name: str, lengths: Tensor, shapes: str) -> None:
+def _check_lengths(name: str, lengths: Tensor, *shapes: tuple[int | str, ...]) -> None:
+    """Refuse anything but integers in one of these shapes; words stand for any numbers."""
+    if isinstance(lengths, Tensor) and lengths.dtype in _INTEGERS:
+        any_number = isinstance(shapes[0][0], str)
+        if lengths.shape in shapes or (any_number and lengths.dim() in map(len, shapes)):
+            return
+    *others, last = (str(shape).replace("'", "") for shape in shapes)
+    allowed = f"{', '.join(others)} or {last}" if others else last
     if not isinstance(lengths, Tensor):
         raise TypeError(
-            f"{name}: got {type(lengths).__name__}; lengths are a tensor of integers of shape {shapes}. "
+            f"{name}: got {type(lengths).__name__}; lengths are a tensor of integers of shape {allowed}. "
             f"Make one with torch.tensor({name})"
         )
     if lengths.dtype not in _INTEGERS:
         raise TypeError(f"{name}: got {lengths.dtype}; lengths are integers. Convert them with {name}.long()")
+    raise ValueError(
+        f"{name}: got shape {_shape(lengths)}; lengths of this batch have shape {allowed}. "
+        "Give one per sequence" + (", or one per query" if others else "")
+    )
 
 
-def _check_lengths(name: str, lengths: Tensor, batch: int, queries: int | None, device: torch.device) -> None:
-    """Refuse anything but one length for each of `batch` sequences or, unless None, of their `queries`."""
-    shapes = [(batch,)] if queries is None else [(batch,), (batch, queries), (1, queries)]
-    *others, last = map(str, shapes)
-    allowed = f"{', '.join(others)} or {last}" if others else last
-    _check_integers(name, lengths, allowed)
-    if lengths.shape not in shapes:
+def _check_device(name: str, X: Tensor, device: torch.device) -> None:
+    if X.device != device:
         raise ValueError(
-            f"{name}: got shape {_shape(lengths)}; {batch} sequences"
-            + ("" if queries is None else f" of {queries} queries")
-            + f" allow {allowed}. Give one length per sequence"
-            + ("" if queries is None else ", or one per query")
-        )
-    if lengths.device != device:
-        raise ValueError(
-            f"{name}: got a tensor on {lengths.device}; the data is on {device}. "
-            f"Move the lengths with {name}.to('{device}')"
+            f"{name}: got a tensor on {X.device}; the data is on {device}. Move it with {name}.to('{device}')"
         )
 
 
@@ -221,7 +215,8 @@ def sequence_mask(X: Tensor, valid_len: Tensor, value: float = 0) -> Tensor:
             f"X: got shape {_shape(X)}; a batch of sequences has shape (batch, steps) or "
             "(batch, steps, ...). Add the missing axis with X.unsqueeze(0)"
         )
-    _check_lengths("valid_len", valid_len, X.shape[0], None, X.device)
+    _check_lengths("valid_len", valid_len, (X.shape[0],))
+    _check_device("valid_len", valid_len, X.device)
     mask = torch.arange(X.shape[1], device=X.device) < valid_len[:, None]  # (batch, steps)
     return X.masked_fill(~mask.view(mask.shape + (1,) * (X.dim() - 2)), value)
 
@@ -712,5 +707,6 @@ class MultiHeadAttention(nn.Module):
         Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
         K = _split_heads(self.W_k(keys), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
         V = _split_heads(self.W_v(values), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
-        output = self.attention(Q, K, V, valid_lens, mask)  # (batch, heads, queries, num_hiddens / heads)
+        masks = (valid_lens,) if mask is None else (valid_lens, mask)  # a module of D2L's takes no mask
+        output = self.attention(Q, K, V, *masks)  # (batch, heads, queries, num_hiddens / heads)
         return self.W_o(_join_heads(output))  # (batch, queries, num_hiddens)

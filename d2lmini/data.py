@@ -109,7 +109,7 @@ def preprocess_nmt(text: str) -> str:
     Args:
         text: lines of `source<TAB>target`, as `read_data_nmt` returns them.
 
-    Source: D2L 0.17, `d2l.preprocess_nmt`; Chinese and all punctuation are split here, too.
+    Source: D2L 0.17, `d2l.preprocess_nmt`; here Chinese and all punctuation are split as well.
 
     Example:
         >>> preprocess_nmt("I'm OK.\tÇa va.\nHi!\t你好！")

@@ -163,12 +163,12 @@ def _copied(state: Any) -> Any:
 
 
 def bleu(pred_seq: str, label_seq: str | Sequence[str], k: int) -> float:
-    r"""Score a translation: 1 for the reference itself, 0 if no word of it is right.
+    r"""Score a translation: 1 for the reference itself, 0 if its n-grams of some length all miss.
 
     With $p_n$ the share of the n-grams of the prediction that occur in the reference too (each counts there
     once at most), the score is $\exp(\min(0, 1 - \mathrm{len}_\mathrm{label}/\mathrm{len}_\mathrm{pred}))
     \prod_{n=1}^{k} p_n^{1/2^n}$: long n-grams are harder to match and weigh more, and a translation that is
-    too short is punished.
+    too short is penalized.
 
     Where D2L divides by zero: an empty prediction scores 0, and a prediction too short for n-grams has
     $p_n=0$, unless the reference is too short as well; then that n is left out.

@@ -18,7 +18,7 @@ from d2lmini.data import Vocab, special_token
 
 
 class MaskedSoftmaxCELoss(nn.CrossEntropyLoss):
-    """Softmax cross-entropy of sequences, in which padding counts nothing.
+    """Softmax cross-entropy of sequences that leaves padding out.
 
     Source: D2L 0.17, `d2l.MaskedSoftmaxCELoss`.
 
@@ -233,7 +233,7 @@ def train_seq2seq(
     net.train()
     parameters = list(net.parameters())  # once: walking through the modules at every step costs a twentieth
     optimizer = torch.optim.Adam(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
-    # a recurrent encoder reads padding, too, and has to meet as much of it here as in a translation
+    # a recurrent encoder reads padding as well, and must meet as much of it here as in a translation
     recurrent = any(isinstance(module, nn.RNNBase) for module in net.modules())
     progress = (hooks.training_progress and hooks.training_progress(num_epochs)) or _terminal_line(num_epochs)
     timer, losses, seconds, tokens = Timer(), [], 0.0, 0

@@ -10,6 +10,8 @@ from making import ROOT, fonts_of_a_machine, make_book, served
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from book import build as site_builder
+from d2lmini.language import use_language
+from d2lmini.notebook import progress
 from tools.browser import launch
 
 
@@ -77,3 +79,14 @@ def browser_with_fonts(playwright: Playwright, tmp_path: Path) -> Iterator[Calla
     yield start
     for browser in started:
         browser.close()
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of its own to work in, where answers are kept; English; nothing left from the test before."""
+    monkeypatch.chdir(tmp_path)
+    progress._unsaved.clear()
+    progress._warn.cache_clear()
+    use_language("en")
+    yield tmp_path
+    use_language("en")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     running = server(folder, 0)
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
+    thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{running.server_port}"
     running.shutdown()

@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from d2lmini.notebook import exercises
+from d2lmini.language import words
+from d2lmini.notebook import content
 
 KINDS: dict[str, str] = {}  # kind -> the first exercise of it
-for _name in exercises.exercise_names():
-    KINDS.setdefault(exercises.exercise_content(_name, "en")["kind"], _name)
+for _name in content.exercise_names():
+    KINDS.setdefault(content.exercise_content(_name, "en")["kind"], _name)
+WORDS = words("en")["exercises"]
 EACH = (*KINDS.values(), "self-attention/where-the-mask")  # a spot may also be one of a picture
 
 
@@ -135,7 +137,7 @@ def answers(state: dict[str, Any]) -> tuple[Any, list[tuple[Any, Any]]]:  # noqa
         right = [index for index, option in enumerate(options) if option.get("correct")]
         false = [index for index in range(len(options)) if index not in right]
         if kind == "multiple":
-            missing = [(right[:-1], state["strings"]["one_missing"])] if right[1:] else []
+            missing = [(right[:-1], WORDS["one_missing"])] if right[1:] else []
             return right, missing + [([*right, index], options[index]["why"]) for index in false]
         return right[0], [(index, options[index]["why"]) for index in false]
     if kind == "number":
@@ -168,29 +170,29 @@ def answers(state: dict[str, Any]) -> tuple[Any, list[tuple[Any, Any]]]:  # noqa
 def drive(open_exercise: Callable[[], Reader]) -> None:
     """Answer an exercise wrongly and rightly, take its help: whatever its kind asks for."""
     reader = open_exercise()
-    state, words = reader.state, reader.state["strings"]
+    state = reader.state
     kind = state["kind"]
     if kind == "code":
-        reader.press(words["hint"])
-        reader.press(words["stronger_hint"])
-        reader.press(words["show_solution"])
+        reader.press(WORDS["hint"])
+        reader.press(WORDS["stronger_hint"])
+        reader.press(WORDS["show_solution"])
         assert state["solution_code"].splitlines()[0] in reader.help
         return
     if kind == "open":
-        reader.press(words["compare"])
-        assert words["write_first"] in reader.verdict and not reader.answer.get("done")
+        reader.press(WORDS["compare"])
+        assert WORDS["write_first"] in reader.verdict and not reader.answer.get("done")
         reader.give("Because of the mask.")
-        reader.press(words["compare"])
+        reader.press(WORDS["compare"])
         assert plain(state["solution"]) in reader.help
         reader.keeps(done=True, given="Because of the mask.")
         return
-    button = words["commit" if kind == "predict" else "check"]
+    button = WORDS["commit" if kind == "predict" else "check"]
     right, wrong = answers(state)
     if kind == "predict":
         given, why = wrong[0]
         reader.give(given)
         reader.press(button)
-        assert words["guessed_wrong"] in reader.verdict and plain(why) in reader.verdict
+        assert WORDS["guessed_wrong"] in reader.verdict and plain(why) in reader.verdict
         assert plain(state["solution"]) in reader.help
         reader.keeps(done=True)
         reader = open_exercise()
@@ -198,11 +200,11 @@ def drive(open_exercise: Callable[[], Reader]) -> None:
         for given, why in wrong[:2]:
             reader.give(given)
             reader.press(button)
-            assert words["not_yet"] in reader.verdict
+            assert WORDS["not_yet"] in reader.verdict
             assert plain(why) in reader.verdict
             assert not reader.answer.get("done") and plain(state["solution"]) not in reader.help
     reader.give(right)
     reader.press(button)
-    assert words["guessed_right" if kind == "predict" else "correct"] in reader.verdict
+    assert WORDS["guessed_right" if kind == "predict" else "correct"] in reader.verdict
     assert plain(state["solution"]) in reader.help
     reader.keeps(done=True, right=True)

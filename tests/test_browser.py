@@ -14,7 +14,7 @@ import d2lmini as d2l
 from book import katex
 from book.build import page_names, table_of_contents
 from d2lmini.language import LANGUAGES, words
-from d2lmini.notebook import exercises, palette
+from d2lmini.notebook import palette, progress
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
@@ -618,7 +618,7 @@ def test_a_code_carries_the_answers_to_jupyter_and_back(small, tmp_path, monkeyp
     dialog.get_by_role("button", name="Copy as a code").click()
     expect(field).to_have_value(re.compile(r"d2l1\."))
     d2l.progress(field.input_value())
-    assert exercises.answers()[name]["done"] is True
+    assert progress.answers()[name]["done"] is True
     from_python = capsys.readouterr().out.splitlines()[-1]
 
     # the exercise on the page follows what the dialog does
@@ -667,7 +667,7 @@ def test_a_code_takes_nothing_away(small):
         ({name: {"given": 2}}, {name: {"done": True, "choice": 1}}),
         ({"a/b": {"done": True}}, {name: {"done": True, "choice": 1}, "a/b": {"done": True}}),
     ):
-        field.fill(exercises._pack(given))
+        field.fill(progress.pack(given))
         field.press("Enter")
         expect(field).to_have_value("")
         assert small.page.evaluate("JSON.parse(localStorage.d2lmini).answers") == kept

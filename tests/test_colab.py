@@ -8,12 +8,11 @@ from jupyter_client.manager import start_new_kernel
 from making import ROOT
 
 from course import VENV
-from d2lmini.notebook import exercises
-from d2lmini.notebook.widgets import module_source
+from d2lmini.notebook import content
+from d2lmini.notebook.widgets import EXPLORERS, KINDS, module_source
 
-EXPLORERS = ("attention-explorer", "path-explorer", "clock-explorer")
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
-CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in exercises.exercise_names()}
+CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in content.exercise_names()}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def test_every_widget_is_made_and_stored_alike(said: list[dict[str, Any]]) -> No
     opened = [one["content"]["data"]["state"] for one in said if one["msg_type"] == "comm_open"]
     sources = [state["_esm"] for state in opened if "_esm" in state]
     assert len(sources) == len(CALLS)
-    assert set(sources) == {module_source(kind) for kind in (*EXPLORERS, "exercise")}
+    assert set(sources) == {module_source(kind, "en") for kind in KINDS}
     shown = [one["content"]["data"] for one in said if one["msg_type"] == "display_data"]
     for data, name in zip(shown, CALLS.values(), strict=True):
         assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/plain", "text/html"}

@@ -7,6 +7,7 @@ import random
 import pytest
 import torch
 from torch import nn
+from torch.profiler import ProfilerActivity, profile
 
 from d2lmini import complexity
 from d2lmini.complexity import (
@@ -234,6 +235,19 @@ def test_path_errors_say_what_is_allowed():
         shortest_path("convolution", 5, 1, 2, k=1)
 
 
+@pytest.mark.parametrize("architecture", complexity.ARCHITECTURES)
+def test_no_tokens_have_no_paths(architecture):
+    for call in (
+        lambda: maximum_path_length(architecture, 0),
+        lambda: shortest_path(architecture, 0, 1, 1),
+        lambda: dependencies(ConvolutionLayer(4), 0, 4),
+        lambda: layers_until_connected(lambda _: ConvolutionLayer(4), 0),
+        lambda: sequential_depth(ConvolutionLayer(4), 0, 4),
+    ):
+        with pytest.raises(ValueError, match="n: got 0; a size is 1 or larger"):
+            call()
+
+
 # ---- sequential steps -----------------------------------------------------------------------------------
 
 
@@ -248,6 +262,17 @@ def test_recurrence_grows_by_the_same_number_of_operations_each_token():
     assert step >= 2  # a matrix product and a tanh
     assert depths[3] - depths[2] == step
     assert depths[2] - depths[0] == 56 * step
+
+
+def test_a_layer_that_does_nothing_has_no_depth_and_one_that_hides_is_refused():
+    assert sequential_depth(nn.Identity(), 8, 4) == 0
+
+    class Hidden(nn.Module):
+        def forward(self, X):
+            return (X + 1).detach()
+
+    with pytest.raises(ValueError, match="layer: autograd does not see"):
+        sequential_depth(Hidden(), 8, 4)
 
 
 # ---- time and memory ------------------------------------------------------------------------------------
@@ -317,6 +342,29 @@ def test_peak_memory_keeps_what_the_backward_pass_needs():
         without_graph = peak_memory(chain)
     assert forward_only == 12_000
     assert without_graph == 8_000
+
+
+def test_the_counted_memory_is_what_the_profiler_of_torch_saw():
+    """`peak_memory` stands on three parts of torch that are private and may change in any version.
+
+    They are `TorchDispatchMode` (every operation passes through it), `untyped_storage()._cdata` (equal for a
+    tensor and its views) and `_pytree` (finds the tensors in nested results). If this test fails after an
+    update of torch, `complexity._StorageTracker` no longer counts what is allocated, and the numbers that
+    chapter 2 prints are wrong: repair it there.
+    """
+    X, kept = torch.randn(1, 256, 32), []
+
+    def run():
+        scores = X @ X.transpose(1, 2)
+        largest, where = scores.max(dim=-1)  # two results of one operation
+        kept[:] = scores, scores.softmax(-1), scores.view(-1), largest, where, X[:, 1:] + 1
+
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+        run()  # all of it stays alive, so that the peak is the sum
+    kept.clear()
+    assert (
+        peak_memory(run) == sum(row.self_cpu_memory_usage for row in seen.key_averages()) > 2 * 256 * 256 * 4
+    )
 
 
 def test_written_out_attention_stores_the_square_and_the_fused_kernel_does_not():

@@ -2,17 +2,20 @@
 
 import hashlib
 import io
+import platform
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, strategies as st
 
 import d2lmini as d2l
 from d2lmini import data
-from d2lmini.download import fetch
+from d2lmini.download import cache_folder, fetch
 
 # -- tokens ------------------------------------------------------------------------------------------------
 
@@ -79,6 +82,16 @@ def test_vocabulary():
     with pytest.raises(IndexError, match="indices: got 5"):
         vocab.to_tokens(5)
     assert len(d2l.Vocab()) == 1
+    repeated = d2l.Vocab(["a"], reserved_tokens=["<unk>", "<pad>", "<pad>", "a"])
+    assert repeated.idx_to_token == ["<unk>", "<pad>", "a"]
+    assert [repeated[token] for token in repeated.idx_to_token] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("number", [1.5, "1", None, torch.tensor([0.0, 1.0])])
+def test_the_number_of_a_token_is_an_integer(number):
+    with pytest.raises(TypeError, match=r"indices: got .*; the number of a token is an integer"):
+        d2l.Vocab(["a"]).to_tokens(number)
+    assert d2l.Vocab(["a"]).to_tokens(np.int64(1)) == "a"
 
 
 def test_arrays_are_cut_and_filled_and_know_their_lengths():
@@ -89,6 +102,9 @@ def test_arrays_are_cut_and_filled_and_know_their_lengths():
     assert d2l.build_array_nmt([], vocab, 3)[0].shape == (0, 3)
     with pytest.raises(ValueError, match="num_steps: got 0"):
         d2l.build_array_nmt([["a"]], vocab, 0)
+    for reserved, lacks in (([], "<eos>"), (["<eos>"], "<pad>")):
+        with pytest.raises(ValueError, match=f"vocab: got a vocabulary without {lacks}; .*reserved_tokens="):
+            d2l.build_array_nmt([["a"]], d2l.Vocab(["a"], reserved_tokens=reserved), 3)
 
 
 def test_batches_are_shuffled_reproducibly_and_hold_every_row_once():
@@ -177,6 +193,9 @@ def test_a_zip_and_what_is_no_list_of_pairs(tmp_path):
     assert d2l.read_data_nmt("zh", origin="tatoeba", path=path).startswith("Hi.\t嗨。")
     with pytest.raises(ValueError, match=r"holds no vie.txt, but _about.txt, cmn.txt"):
         d2l.read_data_nmt("vi", origin="tatoeba", path=path)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ValueError, match="has more than 100 bytes"):
+        patch.setattr(data, "_MOST_BYTES", 100)
+        d2l.read_data_nmt("zh", origin="tatoeba", path=path)
     page = tmp_path / "page.txt"
     page.write_text("<html>\n<body>Not found</body>\n</html>")
     with pytest.raises(ValueError, match="0 sentence pairs"):
@@ -192,6 +211,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.content, self.break_after, self.ranges, self.asked = b"", None, True, []
+        self.status, self.says_length = 200, True
         self.url = f"http://127.0.0.1:{self.server_address[1]}/pairs.zip"
 
 
@@ -213,9 +233,10 @@ class Handler(BaseHTTPRequestHandler):
                 "Content-Range", f"bytes {start}-{len(server.content) - 1}/{len(server.content)}"
             )
         else:
-            self.send_response(200)
+            self.send_response(server.status)
         body = server.content[start:]
-        self.send_header("Content-Length", str(len(body)))
+        if server.says_length:
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[: server.break_after])
 
@@ -226,7 +247,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     server = Server()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
     server.shutdown()
@@ -245,7 +266,7 @@ def test_a_broken_download_is_taken_up_where_it_ended(server, tmp_path):
     server.content, server.break_after = bytes(range(256)) * 1000, 100_000
     wanted = tmp_path / "new folder" / "pairs.zip"
     sha1 = hashlib.sha1(server.content).hexdigest()
-    with pytest.raises(ConnectionError, match=r"pairs.zip.*run the cell again"):
+    with pytest.raises(ConnectionError, match=r"pairs.zip.*try again to get the rest"):
         fetch(server.url, wanted, sha1=sha1)
     assert not wanted.exists()
     server.break_after = None
@@ -279,9 +300,44 @@ def test_a_wrong_file_is_refused_and_forgotten(server, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_network_the_message_says_what_to_do(tmp_path):
+@pytest.mark.parametrize("says_length", [True, False])
+@pytest.mark.parametrize("left", [b"", b"0123"])
+def test_a_file_that_is_too_large_leaves_nothing_behind(server, tmp_path, says_length, left):
+    server.content, server.says_length = bytes(300_000), says_length
+    if left:
+        (tmp_path / "x.part").write_bytes(left)
+    with pytest.raises(ValueError, match=r"200000 (bytes, the most that )?are taken"):
+        fetch(server.url, tmp_path / "x", largest=200_000)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_not_there_is_no_question_of_the_network(server, tmp_path):
+    server.status, server.content = 404, b"<html>no such page</html>"
+    with pytest.raises(ConnectionError, match="the host answers 404 Not Found") as refusal:
+        fetch(server.url, tmp_path / "x")
+    assert "online" not in str(refusal.value) and "origin" not in str(refusal.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_network_the_message_says_what_to_do(tmp_path, monkeypatch):
+    nobody = "http://127.0.0.1:9/x.zip"
+    with pytest.raises(ConnectionError, match="Is this computer online") as refusal:
+        fetch(nobody, tmp_path / "x")
+    assert "origin" not in str(refusal.value)
+    monkeypatch.setitem(data._TATOEBA, "vi", ("vie.txt", nobody, None))
     with pytest.raises(ConnectionError, match=r"Is this computer online.*origin='course'"):
-        fetch("http://127.0.0.1:9/x.zip", tmp_path / "x")
+        d2l.read_data_nmt("vi", origin="tatoeba", path=tmp_path)
+
+
+def test_files_are_kept_where_the_system_keeps_its_caches(tmp_path, monkeypatch):
+    for variable in ("LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    assert cache_folder() == Path.home() / ".cache" / "d2lmini"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "xdg" / "d2lmini"
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert cache_folder() == tmp_path / "local" / "d2lmini"
 
 
 @pytest.mark.parametrize("content", [zipped(5), b"<html>an error page</html>" * 100, zipped(2000)[:-30]])

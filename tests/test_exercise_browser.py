@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 from making import served
-from reader import EACH, KINDS, Reader, answers, drive, plain
+from reader import EACH, KINDS, WORDS, Reader, answers, drive, plain
 
 import d2lmini as d2l
-from d2lmini.notebook import exercises, widgets
-from tools import compile_exercises as compiler
+from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook import content, widgets
+from tools.exercise_format import MODELS
 
-NAMES = exercises.exercise_names()
+NAMES = content.exercise_names()
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # the least a host must do: what anywidget and the website give a module
 HOST = """
-import widget from "./exercise.js";
+import widget from "./exercise-{lang}.js";
 window.start = (state, answer = {}, beside = false) => {
   const values = {state, answer}, listeners = [];
   window.model = {
@@ -39,7 +40,7 @@ PAGE = """<!doctype html><html lang="{lang}" data-theme="{theme}"><meta charset=
 <title>Exercises</title><link rel="stylesheet" href="page.css"><link rel="icon" href="data:,">
 <meta http-equiv="Content-Security-Policy" content="script-src 'self' 'unsafe-eval'">
 <meta name="viewport" content="width=device-width"><h1>Exercises</h1><main></main>
-<script type="module" src="host.js"></script></html>"""
+<script type="module" src="host-{lang}.js"></script></html>"""
 STYLE = """body{font:17px/1.65 sans-serif;margin:0 auto;padding:16px;max-width:42rem}
 [data-theme=dark] body{background:#15181c;color:#e6e9ec}
 [data-theme=light] body{background:#fff;color:#1c2126}"""
@@ -48,10 +49,11 @@ STYLE = """body{font:17px/1.65 sans-serif;margin:0 auto;padding:16px;max-width:4
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("host")
-    (folder / "exercise.js").write_text(widgets.module_source("exercise"), encoding="utf-8")
-    (folder / "host.js").write_text(HOST, encoding="utf-8")
     (folder / "page.css").write_text(STYLE, encoding="utf-8")
-    for lang in ("en", "vi", "zh"):
+    for lang in LANGUAGES:
+        module = widgets.module_source("exercise", lang)
+        (folder / f"exercise-{lang}.js").write_text(module, encoding="utf-8")
+        (folder / f"host-{lang}.js").write_text(HOST.replace("{lang}", lang), encoding="utf-8")
         for theme in ("light", "dark"):
             page = PAGE.format(lang=lang, theme=theme)
             (folder / f"{lang}-{theme}.html").write_text(page, encoding="utf-8")
@@ -146,12 +148,58 @@ def test_another_try_has_fresh_numbers(sheet: Sheet) -> None:
         ("0.88", "Correct"), ("0,88", "Correct"), (".88", "Correct"), ("88/100", "Correct"),
         ("７/８", "Not yet"), ("−0.88", "Not yet"),
         ("0.88.1", "does not read"), ("88 %", "does not read"), ("1/2/3", "does not read"),
+        ("1 1/2", "does not read"), ("16 GiB", "does not read"), ("10³", "does not read"),
     ],
 )  # fmt: skip
 def test_how_numbers_are_written(sheet: Sheet, written: str, verdict: str) -> None:
     sheet.open("self-attention/thinking-machines").give(written)
     sheet.page.keyboard.press("Enter")
     assert verdict in sheet.verdict
+
+
+@pytest.fixture(scope="module")
+def vietnamese_page(browser: Any, host: str) -> Iterator[Any]:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{host}/vi-light.html")
+    page.wait_for_function("window.ready")
+    yield page
+    context.close()
+
+
+def test_a_number_with_two_readings_is_asked_about(vietnamese_page: Any) -> None:
+    sheet = Sheet(vietnamese_page).open("self-attention/thinking-machines", "vi")
+    said = words("vi")["exercises"]
+    for written, whole, decimal in (("2,400", "2400", "2.4"), ("1.234", "1234", "1.2340")):
+        sheet.give(written)
+        sheet.press(said["check"])
+        assert sheet.verdict == said["ambiguous_number"].format(text=written, whole=whole, decimal=decimal)
+        assert not sheet.answer.get("checked")
+    sheet.give("0,88")
+    sheet.press(said["check"])
+    assert said["correct"] in sheet.verdict
+
+
+def test_a_cell_with_two_readings_is_asked_about(vietnamese_page: Any) -> None:
+    name = next(name for name in NAMES if has_numbers_to_fill(name))
+    sheet = Sheet(vietnamese_page).open(name, "vi")
+    sheet.give([["1,250" for _ in row] for row in sheet.state["cells"]])
+    sheet.press(words("vi")["exercises"]["check"])
+    assert "1,250" in sheet.verdict and "1250" in sheet.verdict
+
+
+def has_numbers_to_fill(name: str) -> bool:
+    exercise = content.exercise_content(name, "vi")
+    return exercise["kind"] == "matrix" and not exercise.get("binary")
+
+
+def test_scripts_of_formulas_are_smaller_than_their_letters(sheet: Sheet) -> None:
+    sheet.open("self-attention/why-scale")
+    sheet.start({**sheet.state, "question": [{"m": "<math><msub><mi>x</mi><mn>2</mn></msub></math>"}]})
+    sizes = sheet.page.evaluate(
+        "['mi', 'mn'].map((tag) => parseFloat(getComputedStyle(document.querySelector(tag)).fontSize))"
+    )
+    assert sizes[1] == pytest.approx(0.7 * sizes[0], rel=0.01)
 
 
 def test_a_changed_answer_takes_the_verdict_away(sheet: Sheet) -> None:
@@ -165,7 +213,7 @@ def test_a_changed_answer_takes_the_verdict_away(sheet: Sheet) -> None:
 def test_what_is_done_stays_done(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale").give(0)
     sheet.press("Check")
-    sheet.press(sheet.state["strings"]["again"])
+    sheet.press(WORDS["again"])
     sheet.give(1)
     sheet.press("Check")
     assert "Not yet." in sheet.verdict and sheet.answer["done"] is True
@@ -177,7 +225,7 @@ def test_an_open_answer_is_kept_while_it_is_written(sheet: Sheet) -> None:
 
 
 def test_every_kind_is_used() -> None:
-    assert set(KINDS) == set(compiler.KINDS)
+    assert set(KINDS) == set(MODELS)
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -196,17 +244,48 @@ def test_an_answer_is_restored(sheet: Sheet, name: str) -> None:
     assert sheet.page.locator("main").inner_text() == shown
 
 
+def unfitting(state: dict[str, Any]) -> list[Any]:
+    """What no reader could have given: of another kind, of another version, or made by hand."""
+    never: list[Any] = [{"a": 1}, [[7]], [99], 99, -1, 0.5, True, [], [0, 0], [None], {"length": 1}]
+    kind = state["kind"]
+    if kind in ("number", "open"):
+        return [*never, 0]
+    if kind == "matrix":
+        cells = [["0" if not state.get("binary") else 0 for _ in row] for row in state["cells"]]
+        return [
+            *never,
+            "x",
+            cells[:-1],
+            [row[:-1] for row in cells],
+            [*cells[:-1], None],
+            [[{}] * len(cells[0])],
+        ]
+    if kind == "order":
+        count = len(state["items"])
+        return [*never, "x", list(range(count - 1)), [0] * count, list(range(1, count + 1)), "0" * count]
+    if kind == "bug":
+        return [*never, "x", next(i for i, line in enumerate(state["lines"]) if not line.get("why"))]
+    return [*never, "x", "0"]
+
+
 @pytest.mark.parametrize("name", EACH)
 def test_a_kept_answer_that_does_not_fit_is_not_shown(sheet: Sheet, name: str) -> None:
     sheet.open(name)
     untouched = sheet.here.inner_text()
-    for given in ({"a": 1}, [[7]], [99], 99, "x", True):
+    for given in unfitting(sheet.state):
         for variant in (0, -1, "x"):
             kept = {"given": given, "checked": True, "right": True, "variant": variant}
             sheet.open(name, answer=kept)
             assert sheet.here.locator(".d2l-question").inner_text() in untouched
+            assert sheet.verdict == "" and "done" not in sheet.here.locator(".d2l-kicker").inner_text()
+        sheet.open(name, answer={"given": given})  # what was never checked is no answer, either
         if sheet.state["kind"] not in ("code", "open"):
-            sheet.give(answers(sheet.state)[0])  # it works
+            if sheet.state["kind"] not in ("order", "matrix"):
+                sheet.press(WORDS["commit" if sheet.state["kind"] == "predict" else "check"])
+                assert not sheet.answer.get("done") and "first" in sheet.verdict
+            sheet.give(answers(sheet.state)[0])
+            sheet.press(WORDS["commit" if sheet.state["kind"] == "predict" else "check"])
+            assert sheet.answer["done"] is True
 
 
 def test_the_host_may_change_the_answer(sheet: Sheet) -> None:
@@ -259,7 +338,6 @@ def test_hostile_words_stay_words(sheet: Sheet) -> None:
     state["hints"] = [[bad], [bad]]
     for option in state["options"]:
         option["text"] = option["why"] = [bad]
-    state["strings"] = dict.fromkeys(state["strings"], bad)
     sheet.start(state)
     sheet.page.locator("input").first.click()
     for _ in range(3):  # hint, stronger hint, solution

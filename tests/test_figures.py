@@ -8,6 +8,8 @@ import pytest
 
 import d2lmini as d2l
 from d2lmini.notebook.figures import figure_names
+from d2lmini.notebook.palette import COLORS
+from tools import drawings
 
 FOLDER = Path(d2l.__file__).parent / "assets" / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -38,6 +40,26 @@ def test_a_figure_in_a_language(name, language):
         assert root.find(f"{SVG}{tag}") is not None and root.find(f"{SVG}{tag}").text.strip()
     assert drawing._repr_mimebundle_() == {"image/svg+xml": drawing.svg, "text/plain": drawing.title}
     assert repr(drawing) == drawing.title != ""
+
+
+def test_the_files_are_as_tools_drawings_draws_them(tmp_path, monkeypatch):
+    drawings.main(["--check"])
+    monkeypatch.setattr(drawings, "FOLDER", tmp_path)
+    drawings.main([])
+    assert sorted(path.stem for path in tmp_path.iterdir()) == figure_names()
+    (tmp_path / "course-map.svg").write_text("<svg/>")
+    (tmp_path / "mine.svg").write_text("<svg/>")
+    with pytest.raises(SystemExit, match=r"draws them: course-map\.svg, mine\.svg;"):
+        drawings.main(["--check"])
+
+
+@pytest.mark.parametrize("name", figure_names())
+def test_colors_of_a_drawing_are_those_of_the_palette(name):
+    assert not re.search(r"#[0-9a-f]{3}", (FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
+    for color, value in re.findall(r'"var\(--d2l-(\w+),([^)]*)\)"', d2l.figure(name).svg):
+        assert COLORS[color][0] == value
+    painted = re.findall(r'(?:fill|stroke)="([^"]*)"', d2l.figure(name).svg)
+    assert {value.partition("-")[0] for value in painted} <= {"var(", "none"}
 
 
 @pytest.mark.parametrize("name", figure_names())

@@ -15,7 +15,7 @@ from making import ROOT
 from reader import EACH, Reader, drive
 
 import d2lmini as d2l
-from d2lmini.notebook import exercises
+from d2lmini.notebook import progress
 
 EXPLORERS = {
     "attention-explorer": "self-attention",
@@ -66,7 +66,7 @@ class JupyterLab:
     """One notebook with one cell, run again and again; answers are kept by Python in a file."""
 
     def __init__(self, context: Any, address: str, work: Path):
-        self.page, self.progress = context.new_page(), work / exercises.PROGRESS_FILE
+        self.page, self.progress = context.new_page(), work / progress.PROGRESS_FILE
         self.page.goto(f"{address}lab/tree/cell.ipynb")
         # a cell that runs before its kernel has come asks for one in a dialog
         self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for(timeout=PATIENCE)
@@ -249,4 +249,6 @@ def test_clock_explorer(host: Host) -> None:
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:
     explorer = host.explorer("clock-explorer")
     explorer.get_by_label("Offset").press("ArrowRight")
+    # the address waits 300 ms for the view to rest; timers of a page ring in the order of their times
+    explorer.page.evaluate("new Promise((ring) => setTimeout(ring, 600))")
     assert ("clock=" in explorer.page.url) == isinstance(host, Website)

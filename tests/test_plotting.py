@@ -269,6 +269,11 @@ def test_coordinates_have_two_decimals_and_stay_where_they_are():
     assert not re.search(r"\d\.\d{3}", re.sub(r"<title.*?</desc>", "", small))
 
 
+def test_a_power_of_ten_reads_as_one_number(shown):
+    d2l.plot([1, 2], [1, 1000], "$x^2$", yscale="log")
+    assert {"103", "x2"} <= set(words(shown[0][0]))  # the exponent is raised
+
+
 def test_a_column_of_numbers_is_a_line():
     d2l.plot(torch.arange(4), [torch.ones(4, 1), torch.zeros(4)], legend=["column", "row"])
     assert [line.get_ydata().tolist() for line in plt.gca().lines] == [[1] * 4, [0] * 4]

@@ -108,6 +108,22 @@ def test_the_table_follows_the_module_and_is_not_saved():
     assert encoding.to("meta").P.is_meta
 
 
+@pytest.mark.parametrize(
+    "make", [lambda: PositionalEncoding(6, 0), lambda: ALiBi(6), lambda: RotaryEmbedding(6)]
+)
+def test_what_is_not_saved_can_be_computed_again(make):
+    expected = dict(make().named_buffers())
+    with torch.device("meta"):
+        module = make()
+    module = module.to_empty(device="cpu")
+    for part in module.modules():
+        for buffer in part.buffers(recurse=False):
+            buffer.fill_(math.nan)
+            part.reset_parameters()
+    for name, buffer in module.named_buffers():
+        assert torch.equal(buffer, expected[name])
+
+
 def test_dropout_is_on_in_training_only():
     torch.manual_seed(0)
     encoding = PositionalEncoding(32, 0.5)

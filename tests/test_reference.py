@@ -56,6 +56,7 @@ def test_every_public_name_is_on_the_page_once(site, language):
     page = Signatures((site / language / "api.html").read_text(encoding="utf-8"))
     assert len(page.anchors) == len(set(page.anchors))
     assert {f"d2l.{name}" for _, name in NAMES} < set(page.anchors)
+    assert "d2l.scaled_dot_product" in page.anchors
     assert "d2l.MultiHeadAttention.forward" in page.anchors
     assert page.languages == {"en"}  # so that a screen reader does not read English as Vietnamese
 

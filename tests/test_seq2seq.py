@@ -1,5 +1,7 @@
 """The recurrent models: shapes, one token at a time against all at once, and Bahdanau's formula."""
 
+import copy
+
 import pytest
 import torch
 
@@ -88,6 +90,23 @@ def test_weights_of_every_step_can_be_read():
     assert not torch.equal(decoder.attention_weights[0], decoder.attention_weights[4])
     decoder(tokens(2, 1), start(decoder, tokens(2, 6), None))
     assert len(decoder.attention_weights) == 1  # those of the last forward only
+
+
+def test_a_copied_decoder_carries_no_weights_of_its_last_batch():
+    decoder = make(d2l.Seq2SeqAttentionDecoder)
+    decoder(tokens(2, 5), start(decoder, tokens(2, 6), None))
+    assert copy.deepcopy(decoder).attention_weights == []
+    assert len(decoder.attention_weights) == 5
+
+
+@pytest.mark.parametrize("cls", [d2l.Seq2SeqEncoder, *DECODERS])
+def test_what_is_no_token_is_refused_in_words(cls):
+    model = make(cls)
+    state = [] if cls is d2l.Seq2SeqEncoder else [start(model, tokens(1, 4), None)]
+    with pytest.raises(TypeError, match=r"X: got torch.float64; "):
+        model(torch.ones(1, 3, dtype=torch.float64), *state)
+    with pytest.raises(IndexError, match=f"X: got tokens from {VOCAB} to {VOCAB}; this model knows 0 to 9"):
+        model(torch.tensor([[VOCAB]]), *state)
 
 
 @pytest.mark.parametrize("cls", DECODERS)

@@ -59,6 +59,11 @@ def test_a_name_is_neither_cut_nor_an_attribute(alt):
     assert "onload" not in page("", alt=alt).attrib
 
 
+def test_a_drawing_brings_no_script():
+    root = page('<script>1</script><path d="M0 0" onclick="1"/>', root='viewBox="0 0 9 9" onload="1"')
+    assert [dict(element.attrib) for element in root] == [{"d": "M0 0"}] and "onload" not in root.attrib
+
+
 def test_ids_are_of_the_page_and_references_follow():
     root = page(
         '<title id="t">T</title><style>#a, .b {fill: url(#g)} .c {fill: #abc}</style><linearGradient id="g"/>'

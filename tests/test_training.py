@@ -1,6 +1,7 @@
 """The loss, the training loop against a plain one, decoding against the definition, BLEU."""
 
 import math
+import sys
 
 import pytest
 import torch
@@ -8,7 +9,9 @@ from torch import nn
 from torch.nn import functional as F
 
 import d2lmini as d2l
-from d2lmini import training
+from d2lmini import hooks, training
+from d2lmini.notebook import kernel
+from d2lmini.notebook.animator import TrainingCurve
 
 torch.set_num_threads(1)
 
@@ -75,6 +78,8 @@ def test_accumulator_and_timer():
     with pytest.raises(ValueError, match="got 1 numbers for 2 sums"):
         sums.add(1)
     timer = d2l.Timer()
+    with pytest.raises(RuntimeError, match=r"no time was taken yet. Call stop\(\)"):
+        timer.avg()
     timer.stop()
     timer.start()
     timer.stop()
@@ -143,6 +148,46 @@ def test_a_model_learns_sentences_by_heart(model):
     assert sum(scores) / len(scores) > 0.9
 
 
+def train(num_epochs):
+    batches, source_vocab, target_vocab = small_data(16)
+    net = recurrent(source_vocab, target_vocab)
+    return d2l.train_seq2seq(net, batches, 0.01, num_epochs, target_vocab, "cpu").losses
+
+
+def test_each_epoch_is_reported_where_somebody_listens(monkeypatch):
+    seen = []
+
+    def start(num_epochs):
+        seen.append(num_epochs)
+        return lambda epoch, loss: seen.append((epoch, loss))
+
+    monkeypatch.setattr(hooks, "training_progress", start)
+    losses = train(3)
+    assert seen == [3, *enumerate(losses, start=1)]
+
+
+def test_a_terminal_shows_one_line_and_a_file_none(monkeypatch, capsys):
+    assert hooks.training_progress(3) is None  # no notebook
+    losses = train(2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    train(2)
+    shown = capsys.readouterr().err
+    assert shown.startswith("\repoch 1/2, loss ")
+    assert shown.endswith(f"\repoch 2/2, loss {losses[-1]:.3f}\n")
+
+
+def test_a_notebook_shows_a_curve_of_some_fifty_points(monkeypatch):
+    monkeypatch.setattr(kernel, "kernel_shell", object)
+    curve = hooks.training_progress(120)
+    assert isinstance(curve, TrainingCurve)
+    for epoch in range(1, 121):
+        curve(epoch, 1 / epoch)
+    (epochs,), (losses,) = curve.animator.X, curve.animator.Y
+    assert list(epochs) == [1, *range(2, 121, 2)]
+    assert losses[-1] == 1 / 120
+
+
 def test_training_refuses_what_cannot_be_trained():
     batches, source_vocab, target_vocab = small_data()
     net = transformer(source_vocab, target_vocab)
@@ -150,6 +195,10 @@ def test_training_refuses_what_cannot_be_trained():
         d2l.train_seq2seq(net, batches, 0.1, 0, target_vocab, "cpu")
     with pytest.raises(ValueError, match="lr: got -1"):
         d2l.train_seq2seq(net, batches, -1, 1, target_vocab, "cpu")
+    before = {name: weight.clone() for name, weight in net.state_dict().items()}
+    with pytest.raises(ValueError, match="tgt_vocab: got a vocabulary without <bos>"):
+        d2l.train_seq2seq(net, batches, 0.1, 1, d2l.Vocab(["a"], reserved_tokens=["<pad>"]), "cpu")
+    assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
     with pytest.raises(ValueError, match="data_iter: it gave no target token"):
         d2l.train_seq2seq(net, [], 0.1, 1, target_vocab, "cpu")
 
@@ -230,6 +279,15 @@ def test_translating_refuses_empty_room():
         d2l.predict_seq2seq(net, "go", source_vocab, target_vocab, 0, "cpu")
     with pytest.raises(ValueError, match="beam_size: got 0"):
         d2l.beam_search(net, "go", source_vocab, target_vocab, 5, "cpu", beam_size=0)
+    poor = d2l.Vocab(["a"], reserved_tokens=["<pad>", "<bos>"])
+    for translate in (d2l.predict_seq2seq, d2l.beam_search):
+        with pytest.raises(
+            ValueError, match=r"tgt_vocab: got a vocabulary without <eos>; .*reserved_tokens="
+        ):
+            translate(net, "go", source_vocab, poor, 5, "cpu")
+        with pytest.raises(ValueError, match="src_vocab: got a vocabulary without <eos>"):
+            translate(net, "go", poor, target_vocab, 5, "cpu")
+    assert net.training, "a refusal leaves the mode as it was"
     long, _ = d2l.predict_seq2seq(net, "go " * 50, source_vocab, target_vocab, 5, "cpu")
     assert len(long.split()) <= 5
 

@@ -303,6 +303,34 @@ def test_a_refusal_says_what_came_and_what_to_do(call, sentence):
         call()
 
 
+@pytest.mark.parametrize("cls", [d2l.TransformerEncoder, d2l.TransformerDecoder])
+def test_what_is_no_token_is_refused_in_words(cls):
+    model = make(cls, 20, num_layers=1)
+    state = [randn(1, 2, WIDTH), None, [None]] if cls is d2l.TransformerDecoder else None
+    for X, error, sentence in (
+        (torch.ones(1, 3), TypeError, "X: got torch.float32; .*X.long()"),
+        (torch.tensor([[0, 20]]), IndexError, "X: got tokens from 0 to 20; this model knows 0 to 19"),
+        (torch.tensor([[-1, 3]]), IndexError, "X: got tokens from -1 to 3; "),
+    ):
+        with pytest.raises(error, match=sentence):
+            model(X, state)
+    model(torch.tensor([[0, 19]], dtype=torch.int32), state)
+
+
+def test_a_model_made_without_numbers_gets_its_tables_back():
+    """On the meta device a model has shapes only; `to_empty` fills it with whatever lies in memory."""
+    with torch.device("meta"):
+        empty = d2l.TransformerEncoder(20, **sizes(), num_layers=1)
+    expected = make(d2l.TransformerEncoder, 20, num_layers=1, dtype=torch.float32)
+    empty = empty.to_empty(device="cpu")
+    empty.pos_encoding.P.fill_(math.nan)  # such as may lie there
+    for module in empty.modules():
+        if hasattr(module, "reset_parameters"):
+            module.reset_parameters()
+    empty.load_state_dict(expected.state_dict())
+    close(empty(tokens(2, 5), None), expected(tokens(2, 5), None))
+
+
 def test_base_classes_name_what_a_subclass_must_define():
     X = torch.ones(1, 1)
     for call in (

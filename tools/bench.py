@@ -119,16 +119,23 @@ def save_timings(rows: list[dict[str, Any]]) -> None:
 
 
 class WrittenOutDotProduct(nn.Module):
-    """softmax(QKᵀ/√d)V as the formula reads: all n² weights, kept to look at; padding gets −10⁶ before it."""
+    """softmax(QKᵀ/√d)V as the formula reads: all n² weights, kept to look at; what is masked gets −10⁶."""
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | None = None,
+        mask: Tensor | None = None,
     ) -> Tensor:
         scores = queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[-1])  # (batch, heads, n, n)
         if valid_lens is not None:
             per_query = valid_lens if valid_lens.dim() == 2 else valid_lens[:, None]
             padding = torch.arange(keys.shape[2], device=keys.device) >= per_query[:, None, :, None]
             scores = scores.masked_fill(padding, -1e6)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e6)
         self.attention_weights = torch.softmax(scores, dim=-1)
         return self.attention_weights @ values
 

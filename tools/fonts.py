@@ -1,52 +1,124 @@
-"""Make D2LMiniSansSC-Regular.otf from Noto Sans CJK; see README.md beside this file."""
+"""Make the fonts of the course from those of their makers: `python -m tools.fonts FONT …`.
+
+FONT is one of
+
+- NotoSansCJK-Regular.ttc 2.004, of Debian's package `fonts-noto-cjk`: makes the Chinese font of the plots.
+  With it matplotlib measures text, and every plot has the same layout everywhere; a page shows its own font.
+  It has the 3 755 characters of GB 2312 level 1, punctuation, and what the course's texts use beyond them.
+- SourceSans3VF-Upright.ttf and SourceSans3VF-Italic.ttf 3.052, of npm's package `source-sans` 3.52.0: make
+  the web fonts, in three parts. The ranges in site.css say which characters are in which part; the Vietnamese
+  part has those of English as well, so that kerning joins them.
+
+All are under the SIL Open Font License 1.1, which reserves their names for the unchanged fonts.
+The same input and fontTools give the same bytes.
+"""
 
 import csv
+import io
+import re
 import sys
-from pathlib import Path
 
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
+from fontTools.varLib import instancer
 
-HERE = Path(__file__).parent
-FAMILY = "D2LMini Sans SC"  # a name of its own: an installed Noto must not be taken in its place
+from book.chapters import ROOT
+
+ASSETS = ROOT / "d2lmini" / "assets"
+STATIC = ROOT / "book" / "theme" / "static"
+CHINESE = "D2LMini Sans SC"
+LATIN = "d2lmini Sans"
 
 
-def characters() -> set[str]:
+def characters() -> set[int]:
     """Level 1 of GB 2312, its punctuation and full-width forms, and what the course's texts need beyond."""
     rows = [0xA1, 0xA3, *range(0xB0, 0xD8)]
     cells = (bytes([row, cell]).decode("gb2312", "ignore") for row in rows for cell in range(0xA1, 0xFF))
-    wanted = {c for c in cells if c} | set("“”‘’—…·")
-    for table in ("catalogue.csv", "corpus.tsv"):
-        path = HERE.parent / table
-        if path.exists():
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","):
-                    wanted |= set(row["zh"])
-    wanted |= set("熵阈掩嵌缀噪寄")  # entropy, threshold … in readers' own labels
-    return {c for c in wanted if ord(c) >= 0x2000}
+    wanted = "".join(cells) + "“”‘’—…·" + "熵阈掩嵌缀噪寄"  # entropy, threshold … in readers' own labels
+    wanted += (ROOT / "d2lmini" / "words" / "zh.toml").read_text(encoding="utf-8")
+    with (ASSETS / "corpus.tsv").open(encoding="utf-8", newline="") as file:
+        wanted += "".join(row["zh"] for row in csv.DictReader(file, delimiter="\t"))
+    return {ord(character) for character in wanted if ord(character) >= 0x2000}
 
 
-def main(source: str) -> None:
-    font = TTFont(source, fontNumber=2)  # the third face of the collection is the one for simplified Chinese
-    if font["name"].getDebugName(1) != "Noto Sans CJK SC":
-        raise SystemExit(f"{source}: face 2 is {font['name'].getDebugName(1)}, not Noto Sans CJK SC")
-    options = Options()
-    options.hinting = False
-    options.layout_features = []
-    options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]
-    options.drop_tables += ["BASE", "VORG", "vhea", "vmtx", "GPOS", "GSUB", "GDEF"]
+def ranges() -> dict[str, set[int]]:
+    """File of the web fonts → the characters that site.css takes from it."""
+    faces = re.findall(
+        r'url\("(fonts/[^"]+)"\)[^}]*unicode-range:([^;}]+)',
+        (STATIC / "site.css").read_text(encoding="utf-8"),
+    )
+    found = {}
+    for file, written in faces:
+        parts = (part.strip().removeprefix("U+").partition("-") for part in written.split(","))
+        found[file] = {
+            point for first, _, last in parts for point in range(int(first, 16), int(last or first, 16) + 1)
+        }
+    return found
+
+
+def cut(font: TTFont, points: set[int], features: list[str], names: list[int]) -> None:
+    """Leave these characters, features and names of a font, without hints."""
+    options = Options(hinting=False, layout_features=features, name_IDs=names)
+    options.drop_tables += [
+        "DSIG",
+        "VORG",
+        "vhea",
+        "vmtx",
+        *([] if features else ["BASE", "GPOS", "GSUB", "GDEF"]),
+    ]
     subsetter = Subsetter(options)
-    subsetter.populate(text="".join(characters()))
+    subsetter.populate(unicodes=points)
     subsetter.subset(font)
-    for number, value in ((1, FAMILY), (3, FAMILY), (4, FAMILY), (6, FAMILY.replace(" ", ""))):
-        font["name"].setName(value, number, 3, 1, 0x409)
-    cff = font["CFF "].cff
-    cff.fontNames = [FAMILY.replace(" ", "")]
-    cff[0].FamilyName = cff[0].FullName = FAMILY
     font["head"].created = font["head"].modified = 0  # the same bytes on every run
     font.recalcTimestamp = False
-    font.save(HERE / "D2LMiniSansSC-Regular.otf")
+
+
+def name(font: TTFont, family: str, style: str) -> None:
+    unique = f"{family.replace(' ', '')}-{style}"
+    for number, value in ((1, family), (2, style), (3, unique), (4, family), (6, unique)):
+        font["name"].setName(value, number, 3, 1, 0x409)
+    for record in font["name"].names:  # names of the weights
+        if record.nameID > 255:
+            record.string = str(record).replace("SourceSans3VF", family.replace(" ", ""))
+
+
+def chinese(font: TTFont) -> None:
+    cut(font, characters(), [], [0, 1, 2, 3, 4, 5, 6, 13, 14])
+    name(font, CHINESE, "Regular")
+    cff = font["CFF "].cff
+    cff.fontNames = [CHINESE.replace(" ", "")]
+    cff[0].FamilyName = cff[0].FullName = CHINESE
+    font.save(ASSETS / "fonts" / "D2LMiniSansSC-Regular.otf")
+
+
+def web(source: str) -> None:
+    italic = "Italic" in source
+    parts = {file: points for file, points in ranges().items() if ("italic" in file) == italic}
+    english = parts[f"fonts/d2lmini-sans{'-italic' * italic}.woff2"]
+    for file, points in parts.items():
+        font = instancer.instantiateVariableFont(TTFont(source), {"wght": 400 if italic else (400, 700)})
+        written = io.BytesIO()
+        font.save(written)
+        font = TTFont(written)  # fontTools cuts what was read from a file, not what was changed since
+        kept = points | english if "-vi" in file else points
+        cut(font, kept, ["ccmp", "kern", "liga", "locl", "mark", "mkmk"], [0, 1, 2, 3, 4, 6])
+        name(font, LATIN, "Italic" if italic else "Regular")
+        font.flavor = "woff2"
+        font.save(STATIC / file)
+
+
+def main(sources: list[str]) -> None:
+    for source in sources:
+        # the third face of the collection is the one for simplified Chinese
+        font = TTFont(source, fontNumber=2 if source.endswith(".ttc") else -1)
+        made_from = font["name"].getDebugName(1)
+        if made_from == "Noto Sans CJK SC":
+            chinese(font)
+        elif made_from == "SourceSans3VF":
+            web(source)
+        else:
+            raise SystemExit(f"{source}: this is {made_from}; give Noto Sans CJK SC or SourceSans3VF")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

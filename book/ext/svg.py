@@ -2,12 +2,20 @@
 
 from html import escape
 
+from sphinx.errors import ExtensionError
+
 from d2lmini.notebook.svg import for_page
 
 
 def inline(drawing: str, *, prefix: str, alt: str) -> str:
     """An SVG output; its arguments are those of `for_page`."""
-    return f'<div class="figure scroll" data-label="plot">{for_page(drawing, prefix=prefix, alt=alt)}</div>'
+    try:
+        figure = for_page(drawing, prefix=prefix, alt=alt)
+    except ValueError as error:
+        raise ExtensionError(
+            f"the figure {prefix.rstrip('-')} (cell and number of the output): {error}"
+        ) from None
+    return f'<div class="figure scroll" data-label="plot">{figure}</div>'
 
 
 def picture(base64: str, *, alt: str) -> str:

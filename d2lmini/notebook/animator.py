@@ -8,10 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from d2lmini.notebook import theme
+from d2lmini.notebook.kernel import kernel_shell
 from d2lmini.notebook.plotting import (
     as_svg,
     draw_lines,
-    kernel_shell,
     line_description,
     line_title,
     numbers,
@@ -151,3 +151,19 @@ class Animator:
 def _each(values: Any) -> list[Any]:
     """Return the values of a list, a tuple, an array or a tensor; nothing for a single value."""
     return list(values) if hasattr(values, "__len__") and getattr(values, "ndim", True) else []
+
+
+class TrainingCurve:
+    """The loss of `train_seq2seq`: called after each epoch, it draws about 50 of all points.
+
+    Args:
+        num_epochs: how many epochs there will be.
+    """
+
+    def __init__(self, num_epochs: int) -> None:
+        self.num_epochs = num_epochs
+        self.animator = Animator("epoch", "loss", xlim=[1, max(2, num_epochs)], figsize=(4.5, 2.5))
+
+    def __call__(self, epoch: int, loss: float) -> None:
+        if epoch % max(1, self.num_epochs // 50) == 0 or epoch in (1, self.num_epochs):
+            self.animator.add(epoch, loss)

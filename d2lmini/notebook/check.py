@@ -6,17 +6,19 @@ right answer does not, has that bug, and is told so; the sentences stand in the 
 
 import ctypes
 import threading
+import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from d2lmini.errors import one_of
 from d2lmini.language import current_language, message
-from d2lmini.notebook import exercises
+from d2lmini.notebook import progress
+from d2lmini.notebook.content import exercise_content
 
 Case = tuple[Any, ...]
 Results = tuple[Tensor, ...]
@@ -342,17 +344,17 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         seconds: how long it may take in all; a function that does not end is stopped.
 
     Raises:
-        ValueError: there is no such code exercise; the names are told.
+        ValueError: there is no such code exercise (the names are given), or `seconds` is no time to wait.
 
     Example:
         >>> check("self-attention/code-split-heads", lambda X, num_heads: ...)
         Not written yet: replace each ... by your code.
     """
-    if name not in TASKS:
-        raise ValueError(
-            f"name: there is no code exercise {name!r}; choose one of {', '.join(map(repr, TASKS))}"
-        )
-    content = exercises.exercise_content(name, current_language())
+    if name not in list(TASKS):  # a list, because what cannot be hashed is no name either
+        raise ValueError(one_of("name", name, TASKS))
+    if not isinstance(seconds, int | float) or not 0 < seconds <= 3600:
+        raise ValueError(f"seconds: got {seconds!r}; give a number above 0 and at most 3600")
+    content = exercise_content(name, current_language())
     if not callable(function):
         print(message("check_not_function", call=content["call"]))
         return
@@ -361,7 +363,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
     finished = _within(seconds, lambda: verdict.judge(function))
     print(verdict.message if finished else message("check_time", seconds=f"{seconds:g}"))
     if finished and verdict.right:
-        exercises.answered(name, {"done": True})
+        progress.answered(name, {"done": True})
 
 
 def _plain(text: list[Any]) -> str:
@@ -390,17 +392,17 @@ class _Verdict:
         for cases in (self.task.cases, self.task.cases + self.task.edges):
             results = []
             for case in cases:
-                given = tuple(value.clone() if isinstance(value, Tensor) else value for value in case)
+                inputs = tuple(value.clone() if isinstance(value, Tensor) else value for value in case)
                 try:
-                    result = function(*given)
+                    result = function(*inputs)
                 except NotImplementedError:
                     return message("check_unwritten")
-                except Exception as error:
+                except (Exception, SystemExit) as error:
                     return self._stopped(error, case)
                 results.append(result)
                 changed = changed or any(
-                    isinstance(value, Tensor) and not torch.equal(value, before)
-                    for value, before in zip(given, case, strict=True)
+                    isinstance(value, Tensor) and not _untouched(value, before)
+                    for value, before in zip(inputs, case, strict=True)
                 )
             if any(result is None or _has_gap(result) for result in results):
                 return message("check_unwritten")
@@ -412,7 +414,7 @@ class _Verdict:
         self.right = True
         return ""
 
-    def _stopped(self, error: Exception, case: Case) -> str:
+    def _stopped(self, error: BaseException, case: Case) -> str:
         stopped = message("check_error", error=f"{type(error).__name__}: {error}", shapes=_shapes(case))
         # the last line of the reader's own code, neither of this file nor of torch
         steps = traceback.extract_tb(error.__traceback__)
@@ -433,21 +435,27 @@ class _Verdict:
     def _first_difference(self, results: list[Any], cases: tuple[Case, ...]) -> str:
         for result, case in zip(results, cases, strict=True):
             expected = self.task.right(*case)
-            given = _as_tuple(result)
-            if len(given) != len(expected) or not all(isinstance(one, Tensor) for one in given):
-                found = ", ".join(type(one).__name__ for one in given)
-                return message("check_type", expected=", ".join(self.task.returns), given=found)
+            returned = _as_tuple(result)
+            if len(returned) != len(expected) or not all(map(_is_real, returned)):
+                kinds = ", ".join(
+                    f"{type(one).__name__} ({one.dtype})" if isinstance(one, Tensor) else type(one).__name__
+                    for one in returned
+                )
+                return message("check_type", expected=", ".join(self.task.returns), given=kinds)
             shapes = _shapes(case)
-            for name, one, right in zip(self.task.returns, given, expected, strict=True):
+            for name, one, right in zip(self.task.returns, returned, expected, strict=True):
                 if one.shape != right.shape:
                     shape = {"expected": tuple(right.shape), "given": tuple(one.shape)}
                     return message("check_shape", shapes=shapes, name=name, **shape)
-                if one.isnan().any():
+                numbers = _numbers(one)
+                if numbers is None:
+                    return message("check_device", name=name, expected=right.device, given=one.device)
+                if numbers.isnan().any():
                     return message("check_nan", shapes=shapes, name=name)
-                off = ~torch.isclose(one.detach().to(right.dtype), right, atol=1e-4)
+                off = ~torch.isclose(numbers, right.double(), atol=1e-4)
                 if off.any():
                     index = tuple(off.nonzero()[0].tolist())
-                    value = {"expected": right[index].item(), "given": one[index].item()}
+                    value = {"expected": float(right[index]), "given": float(numbers[index])}
                     return message("check_value", shapes=shapes, name=name, place=list(index), **value)
         raise AssertionError("called without a difference")
 
@@ -460,13 +468,31 @@ def _has_gap(result: Any) -> bool:
     return any(one is ... for one in _as_tuple(result))
 
 
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_complex()
+
+
+def _numbers(value: Tensor) -> Tensor | None:
+    """Return a tensor of any device, layout and precision for comparison; None if it has no numbers."""
+    try:
+        dense = value.detach() if value.layout == torch.strided else value.detach().to_dense()
+        return dense.to("cpu", torch.float64)
+    except RuntimeError:  # on the meta device, for one
+        return None
+
+
+def _untouched(value: Tensor, before: Tensor) -> bool:
+    return (value.device, value.dtype) == (before.device, before.dtype) and torch.equal(value, before)
+
+
 def _same(result: Any, expected: tuple[Any, ...]) -> bool:
-    given = _as_tuple(result)
-    return len(given) == len(expected) and all(
-        isinstance(one, Tensor)
+    returned = _as_tuple(result)
+    return len(returned) == len(expected) and all(
+        _is_real(one)
         and one.shape == right.shape
-        and torch.allclose(one.detach().to(right.dtype), right, atol=1e-4, equal_nan=True)
-        for one, right in zip(given, expected, strict=True)
+        and (numbers := _numbers(one)) is not None
+        and torch.allclose(numbers, right.double(), atol=1e-4, equal_nan=True)
+        for one, right in zip(returned, expected, strict=True)
     )
 
 
@@ -483,23 +509,46 @@ class _OutOfTime(BaseException):
 
 
 def _within(seconds: float, work: Callable[[], None]) -> bool:
-    """Run `work` in a thread and stop it when it takes longer: on every system, inside Jupyter too."""
-    done = threading.Event()
+    """Run `work` in a thread and say whether it came to its end. What it raises is raised here.
+
+    It is stopped after so many seconds, and also when Jupyter's stop button interrupts the waiting.
+    """
+    failures: list[BaseException] = []
+    finished, ended = threading.Event(), threading.Event()
 
     def run() -> None:
-        with suppress(_OutOfTime):
+        try:
             work()
-            done.set()
+            finished.set()
+        except _OutOfTime:
+            pass
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    # an exception is raised at the next line of Python; more than once, in case a bare `except` swallows it
-    for _ in range(20):
-        if not thread.is_alive():
-            break
+    end = time.monotonic() + seconds
+    try:
+        thread.start()
+        # in slices, because on Windows nothing interrupts a longer wait; and not by thread.join(), which
+        # takes a thread for dead when it is interrupted itself (CPython 3.11)
+        while not ended.wait(0.1) and time.monotonic() < end:
+            pass
+    finally:
+        _stop(thread, ended)
+    if failures:
+        raise failures[0]
+    return finished.is_set()
+
+
+def _stop(thread: threading.Thread, ended: threading.Event) -> None:
+    """Raise `_OutOfTime` in a thread, at its next line of Python: on every system, inside Jupyter too."""
+    for _ in range(20):  # more than once, in case a bare `except` swallows it
+        if ended.is_set():
+            thread.join()
+            return
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_OutOfTime)
         )
-        thread.join(0.1)
-    return done.is_set()
+        ended.wait(0.1)

@@ -1,9 +1,9 @@
 """The drawings of the chapters, with the reader's words; `tools/drawings.py` makes their files."""
 
-import difflib
 from functools import cache
 from importlib.resources import files
 
+from d2lmini.errors import nearest
 from d2lmini.language import text
 from d2lmini.notebook import svg
 
@@ -47,8 +47,7 @@ def figure(name: str, language: str | None = None) -> Drawing:
         ValueError: name: there is no figure 'no such figure'...
     """
     if name not in figure_names():
-        near = difflib.get_close_matches(str(name), figure_names(), n=3) or figure_names()[:5]
-        raise ValueError(f"name: there is no figure {name!r}; the nearest are {', '.join(map(repr, near))}")
+        raise ValueError(f"name: there is no figure {name!r}{nearest(name, figure_names(), cutoff=0)}")
     drawing = (files("d2lmini") / "assets" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
     return Drawing(svg.from_drawing(drawing, lambda english: text(english, language)))
 

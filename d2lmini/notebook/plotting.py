@@ -7,7 +7,6 @@ screen readers.
 
 import io
 import itertools
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,27 +19,12 @@ from matplotlib.figure import Figure
 
 from d2lmini.language import label, text
 from d2lmini.notebook import svg, theme
+from d2lmini.notebook.kernel import kernel_shell
 
 _MOST_VECTOR_CELLS = 2048  # a heatmap with more cells is stored as pixels: about 90 bytes a cell otherwise
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Animator":  # it draws with the functions below, and is looked for here, too
-        from d2lmini.notebook.animator import Animator
-
-        return Animator
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 # ---- a figure below its cell
-
-
-def kernel_shell() -> Any:
-    """Return the shell of the notebook that we run in; None in a script, a test or a terminal."""
-    if "IPython" not in sys.modules:
-        return None
-    shell = sys.modules["IPython"].get_ipython()
-    return shell if hasattr(shell, "kernel") else None
 
 
 def as_svg(figure: Figure, title: str, description: str) -> str:

@@ -16,7 +16,6 @@ _SVG = "http://www.w3.org/2000/svg"
 _READ = {f"{{{_SVG}}}", "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/1999/xlink}", ""}
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _PIXELS = {"": 1, "px": 1, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4}
-_OWN_SPACES = {"text", "title", "desc", "style", "foreignObject"}  # white space counts in these
 _GEOMETRY = {"d", "transform", "x", "y", "width", "height", "points"}  # of what matplotlib writes
 _PAINT = ("fill", "stroke", "stop-color")
 _REFERRING = {*_PAINT, "style", "clip-path", "mask", "filter", "marker-start", "marker-mid", "marker-end"}
@@ -148,18 +147,23 @@ def title_of(svg: str) -> str:
 
 
 def _parse(svg: str) -> Element:
-    """Return the root of an SVG, its names without namespaces: no prefix has to be registered to write it."""
+    """Return the root of an SVG, its names without namespaces: no prefix has to be registered to write it.
+
+    What an editor noted for itself is left out, and so are scripts.
+    """
     try:
         root = ElementTree.fromstring(svg.strip("\ufeff \t\r\n"))
     except ElementTree.ParseError as error:
         raise ValueError(f"svg: this is not well-formed XML ({error}): {svg[:60]!r}") from None
     for element in root.iter():
-        element[:] = [child for child in element if _namespace(child.tag) in _READ]
+        element[:] = [
+            child for child in element if _namespace(child.tag) in _READ and not child.tag.endswith("script")
+        ]
         element.tag = element.tag.rpartition("}")[2]
         element.attrib = {
             name.replace(_XML, "xml:").rpartition("}")[2]: value
             for name, value in element.items()
-            if _namespace(name) in {*_READ, _XML}
+            if _namespace(name) in {*_READ, _XML} and not name.startswith("on")  # onload, onclick …
         }
     if root.tag != "svg":
         raise ValueError(f"svg: got an element <{root.tag}>; give an <svg>")
@@ -303,13 +307,11 @@ def _drop_noise(root: Element) -> None:
 
 def _squeeze(element: Element) -> None:
     """Take away the white space between elements, groups that say nothing, and definitions of no use."""
-    if element.tag in _OWN_SPACES:
-        return
-    element.text = (element.text or "").strip() or None
+    element.text = element.text if (element.text or "").strip() else None
     children: list[Element] = []
     for child in element:
         _squeeze(child)
-        child.tail = (child.tail or "").strip() or None
+        child.tail = child.tail if (child.tail or "").strip() else None
         children += child if child.tag == "g" and not child.attrib else [child]
     element[:] = [
         child

@@ -192,9 +192,10 @@ if (CSS.supports("overflow-anchor", "auto")) {
   };
   if (history.state || location.hash) hold();
   addEventListener("popstate", goBack);
-  let rest;
+  let pending = null;
   const keepLine = () => {
-    clearTimeout(rest);
+    clearTimeout(pending);
+    pending = null;
     if (!("measured" in root.dataset)) return;
     const part = [...parts.keys()].findLast((one) => topOf(one) <= 0);
     const read = lines.findIndex((one) => (part === page || part.contains(one)) && topOf(one) > 0);
@@ -206,10 +207,11 @@ if (CSS.supports("overflow-anchor", "auto")) {
     }
   };
   addEventListener("scrollend", () => {
-    clearTimeout(rest);
-    rest = setTimeout(keepLine, 300);
+    clearTimeout(pending);
+    pending = setTimeout(keepLine, 300);
   });
-  addEventListener("pagehide", keepLine);
+  // a click may lead elsewhere in the page, where another line is read
+  for (const event of ["click", "pagehide"]) addEventListener(event, () => pending && keepLine(), true);
 }
 
 // Copy buttons

@@ -11,7 +11,7 @@ from typing import Any
 
 from d2lmini.language import current_language, words
 from d2lmini.notebook.palette import COLORS
-from d2lmini.notebook.widgets.bundle import bundle
+from d2lmini.notebook.widgets.bundler import bundle
 
 _FOLDER = files("d2lmini.notebook.widgets")
 EXPLORERS = tuple(sorted(file.name[:-3] for file in _FOLDER.iterdir() if file.name.endswith("-explorer.js")))
@@ -130,5 +130,14 @@ def explorer(name: str, **options: Any) -> Any:
         raise TypeError(
             f"options: got {', '.join(options)}; an explorer takes none, its controls set everything"
         )
-    language = current_language()
-    return make(name, name, {"lang": language}, f"<em>{words(language)['explorers']['shown_here']}</em>")
+    return make(name, name, *_explorer_parts(current_language()))
+
+
+def stored_explorer(name: str, language: str) -> str:
+    """Return the HTML that a notebook stores of an explorer, the same bytes every time."""
+    return fallback(name, name, *_explorer_parts(language))
+
+
+def _explorer_parts(language: str) -> tuple[dict[str, Any], str]:
+    """Return the state of an explorer, and what to read where no module runs."""
+    return {"lang": language}, f"<em>{words(language)['explorers']['shown_here']}</em>"

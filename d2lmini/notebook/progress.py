@@ -1,0 +1,195 @@
+"""What the reader has answered: kept in ``d2lmini-progress.json`` in the working directory, or in a code."""
+
+import base64
+import json
+import os
+import re
+import tempfile
+import zlib
+from contextlib import suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from d2lmini.language import message
+from d2lmini.notebook.content import exercise_names
+
+PROGRESS_FILE = "d2lmini-progress.json"
+_CODE = "d2l1."  # how a progress code begins; zlib-compressed JSON in base64url follows
+_CODE_LIMIT = 1 << 20  # bytes, unpacked: some hundred times what all exercises need
+# what json.loads and _checked raise for a text that is no progress
+_DAMAGED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+Answers = dict[str, dict[str, Any]]
+_unsaved: Answers = {}  # answers of this session that the file could not take yet
+_shown: "WeakValueDictionary[str, Any]" = WeakValueDictionary()  # the widget that shows an exercise now
+
+
+def progress(code: str | None = None) -> None:
+    """Print how many exercises of each chapter are done, and a code that holds the answers.
+
+    Colab forgets its files when it closes. The progress panel of the website accepts this code, and shows one
+    of the same form for the way back.
+
+    Args:
+        code: a code from here or from the website. Its answers join those that are there already; what is
+            done stays done.
+
+    Raises:
+        ValueError: `code` is not such a code, or a part of it is missing. Nothing is changed then.
+
+    Example:
+        >>> progress()  # doctest: +ELLIPSIS
+        complexity: ... of 15 done
+        ...
+    """
+    if code is not None:
+        new, known = unpack(code), answers()
+        _save({name: answer for name, answer in new.items() if _replaces(answer, known.get(name, {}))})
+        print(message("progress_taken", count=len(new)))
+    kept = answers()
+    chapters: dict[str, list[bool]] = {}
+    for name in exercise_names():
+        chapters.setdefault(name.split("/")[0], []).append(bool(kept.get(name, {}).get("done")))
+    for chapter, done in chapters.items():
+        print(message("progress_done", chapter=chapter, done=sum(done), total=len(done)))
+    if kept:
+        print(message("progress_file", file=PROGRESS_FILE))
+        print(pack(kept))
+
+
+def _replaces(answer: dict[str, Any], known: dict[str, Any]) -> bool:
+    """Say whether an answer may replace the one that is known: what is done stays done."""
+    return bool(answer.get("done")) or not known.get("done")
+
+
+# ---- the answers
+
+
+def answers() -> Answers:
+    """Return the answers by exercise: those of the file, and those of this session that it could not take."""
+    try:
+        return _read() | _unsaved
+    except OSError:
+        _warn("progress_unreadable")
+        return dict(_unsaved)
+
+
+def keep_answer(name: str, answer: dict[str, Any]) -> None:
+    """Keep an answer, in the file if it can be read and written, else as long as this session lasts."""
+    _save({name: answer})
+
+
+def answered(name: str, answer: dict[str, Any]) -> None:
+    """Keep an answer that was given in Python, and show it in the widget of the exercise, if there is one."""
+    keep_answer(name, answer)
+    if name in _shown:
+        _shown[name].answer = answer
+
+
+def follow(name: str, widget: Any) -> None:
+    """Keep what the reader answers in a widget, and show there what is answered in Python."""
+    widget.observe(lambda change: keep_answer(name, change["new"]), names="answer")
+    _shown[name] = widget
+
+
+# ---- the file
+
+
+def _read() -> Answers:
+    """Return what the file holds; a damaged one is renamed first.
+
+    Raises:
+        OSError: it cannot be read, or not be renamed. Then it must not be overwritten either.
+    """
+    path = Path(PROGRESS_FILE)
+    try:
+        return _checked(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except _DAMAGED:
+        names = (f"{path.stem}.broken{number or ''}.json" for number in count())
+        aside = next(free for free in map(path.with_name, names) if not os.path.lexists(free))
+        path.rename(aside)
+        print(message("progress_broken", file=PROGRESS_FILE, aside=aside.name))
+        return {}
+
+
+def _save(new: Answers) -> None:
+    """Add answers to the file; those that it cannot take now are added with the next ones."""
+    _unsaved.update(new)
+    try:
+        known = _read()
+    except OSError:
+        _warn("progress_unreadable")
+        return
+    try:
+        _write(known | _unsaved)
+    except OSError:
+        _warn("progress_unwritable")
+    else:
+        _unsaved.clear()
+
+
+def _write(kept: Answers) -> None:
+    """Write a new file and move it into place, so that nobody ever sees half of it."""
+    text = json.dumps({"d2lmini": 1, "answers": kept}, ensure_ascii=False, indent=1)
+    handle, temporary = tempfile.mkstemp(dir=".", prefix=".d2lmini-", suffix=".json")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode(errors="replace"))  # half a character, as a browser may cut one
+        os.replace(temporary, PROGRESS_FILE)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+@cache
+def _warn(key: str) -> None:
+    """Print a message about the file once, not at every answer."""
+    print(message(key, file=PROGRESS_FILE))
+
+
+# ---- the code
+
+
+def pack(kept: Answers) -> str:
+    """Return answers as a code, which the website and `progress` accept."""
+    text = json.dumps({"d2lmini": 1, "answers": kept}, ensure_ascii=False, separators=(",", ":"))
+    packed = base64.urlsafe_b64encode(zlib.compress(text.encode(errors="replace"), 9))
+    return _CODE + packed.decode().rstrip("=")
+
+
+def unpack(code: str) -> Answers:
+    """Return the answers of a code, whatever stands around it.
+
+    Raises:
+        ValueError: there is no code in the text, or only a part of one.
+    """
+    try:
+        found = re.search(re.escape(_CODE) + r"([\w-]+)", re.sub(r"\s", "", code))
+        if not found:
+            raise ValueError("no such beginning")
+        packed = base64.urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4))
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(packed, _CODE_LIMIT)
+        if not unpacking.eof:  # cut off, or far too long
+            raise ValueError("incomplete")
+        return _checked(json.loads(text))
+    except (*_DAMAGED, zlib.error):
+        shown = f"{code[:20]}…" if isinstance(code, str) and len(code) > 20 else code
+        raise ValueError(
+            f"code: got {shown!r}, which is no progress code or only a part of one; copy all of what "
+            f'progress() or the website shows, from "{_CODE}" to its end'
+        ) from None
+
+
+def _checked(progress: Any) -> Answers:
+    """Return the answers of a progress file or code, if it has its form."""
+    kept: Answers = progress["answers"]
+    if progress.get("d2lmini") != 1 or not all(isinstance(answer, dict) for answer in kept.values()):
+        raise TypeError("this is not the form of version 1")
+    return kept

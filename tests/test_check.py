@@ -1,0 +1,301 @@
+"""Code exercises: the published solution, every known bug, and functions that do odd things."""
+
+import _thread
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import torch
+import yaml
+
+import d2lmini as d2l
+import d2lmini.notebook.check
+from d2lmini.notebook import progress
+from d2lmini.notebook.check import TASKS
+from d2lmini.notebook.content import exercise_content
+from tools import compile_exercises as compiler
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+
+def solution_code(name: str) -> str:
+    path = compiler.SOURCES / f"{name}.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["solution_code"]
+
+
+def written(source: str) -> Callable[..., Any]:
+    # what the first cell of every chapter imports
+    names: dict[str, Any] = {}
+    exec(compile("import torch\nfrom torch import nn\n" + source, "<reader>", "exec"), names)
+    return next(value for value in names.values() if hasattr(value, "__code__"))
+
+
+def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options: Any) -> str:
+    d2l.check(name, function, **options)
+    return capsys.readouterr().out
+
+
+LOCAL = "complexity/code-local-mask"
+LINEAR = "complexity/code-linear-attention"
+ATTENTION = "self-attention/code-attention"
+SPLIT = "self-attention/code-split-heads"
+SINUSOIDS = "positional-encoding/code-sinusoids"
+ROTATE = "positional-encoding/code-rotate"
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_published_solution_passes(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert "Correct." in told(capsys, name, written(solution_code(name)))
+    assert progress.answers()[name] == {"done": True}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_starting_point_is_not_written_yet(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    starter = exercise_content(name, "en")["starter"]
+    if name == ATTENTION:
+        assert "Not written yet" in told(capsys, name, written(starter))
+    assert "Not written yet" in told(capsys, name, lambda *_: None)
+    assert progress.answers() == {}
+
+
+def attention_in_another_style(Q: Any, K: Any, V: Any, mask: Any = None) -> Any:
+    import torch
+
+    raised = torch.einsum("...nd,...md->...nm", Q / Q.size(-1) ** 0.25, K / K.size(-1) ** 0.25).exp()
+    if mask is not None:
+        raised = raised * mask
+    weights = raised / raised.sum(-1, keepdim=True).clamp_min(1e-30)
+    return [torch.einsum("...nm,...mv->...nv", weights, V), weights]
+
+
+def split_in_another_style(X: Any, num_heads: int) -> Any:
+    import torch
+
+    return torch.stack(X.chunk(num_heads, dim=-1), dim=1).flatten(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [(ATTENTION, attention_in_another_style), (SPLIT, split_in_another_style)]
+)
+def test_another_style_passes(capsys: pytest.CaptureFixture[str], name: str, function: Any) -> None:
+    assert "Correct." in told(capsys, name, function)
+
+
+# what a reader may write: the published solution with something changed -> the bug that must be named
+SCALE = " / Q.shape[-1] ** 0.5"
+MASK = "scores = scores.masked_fill(~mask, float"
+ZERO_ROWS = "weights = weights.masked_fill(~mask"
+RETURN = "return weights @ V, weights"
+MOVE = "X = X.transpose(1, 2)"
+PHI = "nn.functional.elu(Q) + 1, nn.functional.elu(K) + 1"
+CUT = "X = X.reshape(batch, n, num_heads, hidden // num_heads)"
+FOLD = "return X.reshape(batch * num_heads, n, hidden // num_heads)"
+KNOWN_WRONG = [
+    (ATTENTION, {SCALE: ""}, "missing-scale"),
+    (ATTENTION, {SCALE: "", "dim=-1)": "dim=-1) / Q.shape[-1] ** 0.5"}, "scale-after-softmax"),
+    (ATTENTION, {SCALE: " / Q.shape[-1]"}, "scale-by-d"),
+    (ATTENTION, {SCALE: " / V.shape[-1] ** 0.5"}, "scale-by-values"),
+    (ATTENTION, {"dim=-1": "dim=-2"}, "wrong-axis"),
+    (ATTENTION, {"dim=-1": "dim=-2", ZERO_ROWS: ZERO_ROWS[10:]}, "wrong-axis"),
+    (ATTENTION, {MASK: MASK.replace("~", "")}, "mask-inverted"),
+    (ATTENTION, {MASK: MASK.replace("~", ""), ZERO_ROWS: ZERO_ROWS.replace("~", "")}, "mask-inverted"),
+    (ATTENTION, {MASK: MASK[9:], ZERO_ROWS: ZERO_ROWS[10:]}, "mask-ignored"),
+    (ATTENTION, {MASK: MASK[9:]}, "mask-after-softmax"),
+    (ATTENTION, {RETURN: "return weights @ V"}, "only-output"),
+    (ATTENTION, {RETURN: "return weights, weights @ V"}, "swapped"),
+    (ATTENTION, {ZERO_ROWS: ZERO_ROWS[10:]}, "empty-row-nan"),
+    (ATTENTION, {ZERO_ROWS: ZERO_ROWS[10:], 'float("-inf")': "-1e6"}, "empty-row-uniform"),
+    (SPLIT, {MOVE: "pass"}, "mixed-tokens"),
+    (
+        SPLIT,
+        {CUT: "X = X.reshape(batch, n, -1, num_heads)", MOVE: "X = X.permute(0, 3, 1, 2)"},
+        "interleaved",
+    ),
+    (SPLIT, {MOVE: "X = X.permute(2, 0, 1, 3)"}, "heads-before-batch"),
+    (SPLIT, {FOLD: "return X"}, "not-folded"),
+    (SPLIT, {MOVE: "X = X.permute(0, 2, 3, 1)", FOLD: "return X.flatten(0, 1)"}, "axes-swapped"),
+    (LOCAL, {"r // 2": "r"}, "too-wide"),
+    (LOCAL, {"<=": "<"}, "too-narrow"),
+    (LOCAL, {".abs()": ""}, "one-sided"),
+    (LOCAL, {"<=": ">"}, "inverted"),
+    (LOCAL, {".abs()": "", "distance <= r // 2": "(distance >= 0) & (distance < r)"}, "backward"),
+    (LINEAR, {" / total[:, None]": ""}, "no-total"),
+    (LINEAR, {"nn.functional.elu(K) + 1": "K"}, "features-of-queries-only"),
+    (LINEAR, {PHI: "Q, K"}, "no-features"),
+    (LINEAR, {PHI: "nn.functional.elu(Q), nn.functional.elu(K)"}, "elu-without-one"),
+    (LINEAR, {"total[:, None]": "K.shape[0]"}, "divided-by-count"),
+    (
+        LINEAR,
+        {PHI: "Q, K", "mixed / total[:, None]": "(Q @ K.T / Q.shape[-1] ** 0.5).softmax(-1) @ V"},
+        "softmax",
+    ),
+    (
+        SINUSOIDS,
+        {
+            "P[:, 0::2] = torch.sin": "P[:, 0::2] = torch.cos",
+            "] = torch.cos(i * omega[": "] = torch.sin(i * omega[",
+        },
+        "swapped",
+    ),
+    (SINUSOIDS, {"P[:, 0::2]": "P[:, : d - d // 2]", "P[:, 1::2]": "P[:, d - d // 2 :]"}, "halves"),
+    (SINUSOIDS, {"omega[: d // 2]": "10000 ** (-torch.arange(1, d, 2) / d)"}, "own-speeds"),
+    (SINUSOIDS, {"0, d, 2) / d": "0, d, 2) / 2 / d"}, "exponent-halved"),
+    (SINUSOIDS, {"torch.arange(n)": "torch.arange(1, n + 1)"}, "from-one"),
+    (SINUSOIDS, {"return P": "return P.T"}, "transposed"),
+    (ROTATE, {"- b * angle.sin(), a *": "+ b * angle.sin(), -a *"}, "clockwise"),
+    (
+        ROTATE,
+        {
+            "X[:, 0::2], X[:, 1::2]": "X.chunk(2, dim=1)",
+            "torch.stack(turned, dim=-1).flatten(1)": "torch.cat(turned, dim=1)",
+        },
+        "half-pairs",
+    ),
+    (ROTATE, {"turned = [a": "turned = [a := a"}, "one-after-the-other"),
+    (ROTATE, {"torch.stack(turned, dim=-1).flatten(1)": "torch.cat(turned, dim=1)"}, "not-woven"),
+    (ROTATE, {" * 10000 ** (-torch.arange(0, d, 2) / d)": ""}, "one-angle"),
+    (ROTATE, {"i[:, None]": "torch.arange(len(X))[:, None]"}, "row-numbers"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "bug"), KNOWN_WRONG)
+def test_a_known_bug_is_named(
+    capsys: pytest.CaptureFixture[str], name: str, changes: dict[str, str], bug: str
+) -> None:
+    source = solution_code(name)
+    for old, new in changes.items():
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    content = exercise_content(name, "en")
+    first = next(part for part in content["bugs"][bug] if isinstance(part, str))
+    assert told(capsys, name, written(source)).startswith(f"Not yet. {first}")
+    assert progress.answers() == {}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_bug_has_words_and_a_test(name: str) -> None:
+    assert set(TASKS[name].bugs) == set(exercise_content(name, "en")["bugs"])
+    assert set(TASKS[name].bugs) == {bug for task, _, bug in KNOWN_WRONG if task == name}
+
+
+def test_a_loop_that_never_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    def endless(*_: Any) -> None:
+        while True:
+            with suppress(Exception):
+                sum(range(10))
+
+    before = threading.active_count()
+    assert "did not finish" in told(capsys, SPLIT, endless, seconds=0.3)
+    assert threading.active_count() == before, "it still runs"
+
+
+def test_a_checked_function_is_done_in_the_exercise_above(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = d2l.exercise(SPLIT)
+    told(capsys, SPLIT, split_in_another_style)
+    assert shown.answer == {"done": True}
+
+
+def test_nearly_right_is_not_right(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 0.01)
+
+
+def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> None:
+    def changes_its_input(X: Any, num_heads: int) -> Any:
+        result = split_in_another_style(X, num_heads)
+        X.zero_()
+        return result
+
+    import torch
+
+    assert "ZeroDivisionError" in told(capsys, SPLIT, lambda X, num_heads: 1 / 0)
+    assert "takes 1 positional argument" in told(capsys, SPLIT, lambda X: X)
+    assert "it returned int" in told(capsys, SPLIT, lambda X, num_heads: 3)
+    assert "should have the shape (6, 4, 2); it has (2, 4, 6)" in told(capsys, SPLIT, lambda X, num_heads: X)
+    assert "contains NaN" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) * torch.nan)
+    assert "result[0, 0, 0] should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 1)
+    assert "changes its inputs" in told(capsys, SPLIT, changes_its_input)
+    assert "without calling it" in told(capsys, SPLIT, torch.ones(2))
+    with pytest.raises(ValueError, match="choose one of 'self-attention/code-attention'"):
+        d2l.check("self-attention/why-scale", split_in_another_style)
+
+
+def test_results_of_every_layout_and_precision_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    for change in (torch.Tensor.to_sparse, torch.Tensor.double, torch.nn.Parameter):
+        assert "Correct." in told(capsys, SPLIT, lambda X, h, c=change: c(split_in_another_style(X, h)))
+    assert "should be" in told(capsys, SPLIT, lambda X, h: (split_in_another_style(X, h) + 1).to_sparse())
+    assert "should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).int())
+    mask = written(solution_code(LOCAL))
+    assert "Correct." in told(capsys, LOCAL, lambda n, r: mask(n, r).float())
+    assert "should be 1.000; it is 0.500" in told(capsys, LOCAL, lambda n, r: mask(n, r) / 2)
+
+
+def test_a_result_whose_numbers_cannot_be_read_is_told_as_that(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).to("meta"))
+    assert "result lies on the device meta" in out and "return it on cpu" in out
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no second device")
+def test_a_right_result_on_another_device_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Correct." in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).cuda())
+
+
+def test_a_complex_result_is_not_right(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).to(torch.complex64))
+    assert "it returned Tensor (torch.complex64)" in out
+    assert progress.answers() == {}
+
+
+def test_leaving_python_is_an_error_of_the_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "stops with SystemExit: 3" in told(capsys, SPLIT, lambda X, h: sys.exit(3))
+
+
+def test_inputs_made_into_something_else_count_as_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    def halves_precision(X: Any, num_heads: int) -> Any:
+        result = split_in_another_style(X, num_heads)
+        X.data = X.data.half()
+        return result
+
+    assert "changes its inputs" in told(capsys, SPLIT, halves_precision)
+
+
+def test_what_goes_wrong_in_the_judge_is_not_called_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(d2lmini.notebook.check, "_has_gap", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        d2l.check(SPLIT, split_in_another_style)
+
+
+def test_the_stop_button_ends_the_function_too() -> None:
+    """Jupyter's stop button raises KeyboardInterrupt in the main thread, here while it waits."""
+    started = threading.Event()
+
+    def endless(*_: Any) -> None:
+        started.set()
+        while True:
+            sum(range(10))
+
+    def stop() -> None:
+        started.wait()
+        _thread.interrupt_main()
+
+    before = threading.active_count()
+    presser = threading.Thread(target=stop)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        d2l.check(SPLIT, endless, seconds=60)
+    presser.join()
+    assert threading.active_count() == before, "it still runs"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "5", None])
+def test_no_time_to_wait_is_refused(seconds: Any) -> None:
+    with pytest.raises(ValueError, match=r"^seconds: got .*; give a number above 0"):
+        d2l.check(SPLIT, split_in_another_style, seconds=seconds)
+
+
+@pytest.mark.parametrize("name", [None, 3, ["self-attention"], "self-attention/code"])
+def test_no_code_exercise_is_refused(name: Any) -> None:
+    with pytest.raises(ValueError, match=r"^name: got .*; choose one of 'self-attention"):
+        d2l.check(name, split_in_another_style)

@@ -1,0 +1,226 @@
+"""The reader's answers: the file, the code, what happens when the file is damaged or out of reach."""
+
+import base64
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import d2lmini as d2l
+from d2lmini.notebook import progress
+from d2lmini.notebook.content import exercise_names
+
+NAMES = exercise_names()
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+
+def test_answers_outlive_the_kernel(own_folder: Path) -> None:
+    d2l.exercise("self-attention/why-scale").answer = {"given": 0, "done": True}
+    assert d2l.exercise("self-attention/why-scale").answer == {"given": 0, "done": True}
+    assert [file.name for file in own_folder.iterdir()] == ["d2lmini-progress.json"]
+    assert json.loads((own_folder / "d2lmini-progress.json").read_text(encoding="utf-8"))["d2lmini"] == 1
+
+
+def test_one_answer_leaves_the_others() -> None:
+    for name in NAMES[:2]:
+        d2l.exercise(name).answer = {"given": name}
+    assert progress.answers() == {name: {"given": name} for name in NAMES[:2]}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"answers": 3}', '{"answers": {"a": 1}}', "\x00"])
+def test_a_broken_file_is_set_aside(own_folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    (own_folder / "d2lmini-progress.json").write_text(text, encoding="utf-8")
+    d2l.exercise("self-attention/why-scale").answer = {"done": True}
+    assert (own_folder / "d2lmini-progress.broken.json").read_text(encoding="utf-8") == text
+    assert "damaged" in capsys.readouterr().out
+    assert progress.answers() == {"self-attention/why-scale": {"done": True}}
+
+
+def test_a_folder_that_cannot_be_written(
+    own_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "read-only")
+
+    monkeypatch.setattr(progress.tempfile, "mkstemp", refuse)
+    shown = d2l.exercise("self-attention/why-scale")
+    shown.answer = {"tries": 1}
+    shown.answer = {"tries": 2}
+    assert capsys.readouterr().out.count("cannot be written") == 1
+    assert list(own_folder.iterdir()) == []
+
+
+def test_answers_last_as_long_as_the_session_where_nothing_can_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "read-only")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(progress.tempfile, "mkstemp", refuse)
+        d2l.exercise(NAMES[0]).answer = {"given": 1}
+        assert d2l.exercise(NAMES[0]).answer == {"given": 1}
+    progress.keep_answer(NAMES[1], {"given": 2})  # now it can: both are kept
+    assert answers_in_file() == {NAMES[0]: {"given": 1}, NAMES[1]: {"given": 2}}
+
+
+def answers_in_file() -> dict[str, Any]:
+    return json.loads(Path(progress.PROGRESS_FILE).read_text(encoding="utf-8"))["answers"]
+
+
+def test_a_file_that_cannot_be_read_is_never_overwritten(
+    own_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {"a/b": {"done": True}, "c/d": {"done": True}}
+    keep(before)
+    read = Path.read_text
+
+    def locked(path: Path, *arguments: Any, **options: Any) -> str:
+        if path.name == progress.PROGRESS_FILE:
+            raise PermissionError(13, "another program holds it")
+        return read(path, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", locked)
+        shown = d2l.exercise(NAMES[0])
+        shown.answer = {"given": 1}
+        shown.answer = {"given": 2}
+        assert d2l.exercise(NAMES[0]).answer == {"given": 2}, "the session goes on"
+        d2l.progress(packed('{"d2lmini": 1, "answers": {"e/f": {"done": true}}}'))
+    assert capsys.readouterr().out.count("cannot be read") == 1
+    assert answers_in_file() == before
+    progress.keep_answer(NAMES[1], {"given": 3})
+    kept = {NAMES[0]: {"given": 2}, "e/f": {"done": True}, NAMES[1]: {"given": 3}}
+    assert answers_in_file() == before | kept
+
+
+def test_every_damaged_file_is_kept(own_folder: Path) -> None:
+    for text in ("first", "second", "third"):
+        (own_folder / "d2lmini-progress.json").write_text(text, encoding="utf-8")
+        assert progress.answers() == {}
+    names = ("d2lmini-progress.broken.json", "d2lmini-progress.broken1.json", "d2lmini-progress.broken2.json")
+    assert [(own_folder / name).read_text(encoding="utf-8") for name in names] == ["first", "second", "third"]
+
+
+def test_a_damaged_file_that_cannot_be_renamed_stays(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(13, "another program holds it")
+
+    file = own_folder / "d2lmini-progress.json"
+    file.write_text("{", encoding="utf-8")
+    monkeypatch.setattr(Path, "rename", refuse)
+    progress.keep_answer(NAMES[0], {"done": True})
+    assert file.read_text(encoding="utf-8") == "{"
+    assert progress.answers() == {NAMES[0]: {"done": True}}
+
+
+DEEP = '{"d2lmini": 1, "answers": {"a": ' + "[" * 100_000 + "]" * 100_000 + "}}"
+
+
+def test_a_deeply_nested_file_is_damaged(own_folder: Path) -> None:
+    (own_folder / "d2lmini-progress.json").write_text(DEEP, encoding="utf-8")
+    assert d2l.exercise(NAMES[0]).answer == {}
+    assert (own_folder / "d2lmini-progress.broken.json").exists()
+
+
+def test_half_a_character_does_not_stop_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    keep({NAMES[0]: {"given": "a\ud83d"}})
+    assert progress.answers() == {NAMES[0]: {"given": "a?"}}
+    assert shown_code(capsys).startswith("d2l1.")
+
+
+# made by the first version of this code: files and codes that readers have
+FIRST_CODE = (
+    "d2l1.eNp1jz0OwjAMha9SeU7En1h6m5AYGil1UOICFarEARjZgB0JcQLGnoQuXIMUiQEkBi_2-9573oIZu9KShXwkQFFcY4iQbyGim0vF"
+    "jMTW02Bd1DJq5bC_LewKCfKhAOMpbThU2AjQvlw63FiuB9pXxHJWy0KR6REOFpPvWHxgmEyHIGClglXEkE8-ZnPlYu_2U0B7gzIunWVZoDLv"
+    "jv_SnaeFNF5XZYLfSsZNyoCyvfjsub9m3e6Q5sShvWVUPO7HbneGr3ea5gXtp2iV"
+)
+FIRST_ANSWERS = {
+    "self-attention/why-scale": {"given": 0, "done": True},
+    "complexity/count-by-hand": {"tries": 2, "given": "350", "variant": 3, "done": False},
+    "self-attention/code-split-heads": {"done": True},
+    "complexity/long-documents": {"text": "mèo 猫 — “trí nhớ”", "done": True},
+}
+
+
+def test_codes_of_the_first_version_still_load() -> None:
+    d2l.progress(FIRST_CODE)
+    assert progress.answers() == FIRST_ANSWERS
+
+
+def test_files_of_the_first_version_still_load(own_folder: Path) -> None:
+    text = json.dumps({"d2lmini": 1, "answers": FIRST_ANSWERS}, ensure_ascii=False, indent=1)
+    (own_folder / "d2lmini-progress.json").write_text(text, encoding="utf-8")
+    assert d2l.exercise("self-attention/why-scale").answer == {"given": 0, "done": True}
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    progress.keep_answer("self-attention/why-scale", {"done": True})
+    d2l.progress()
+    total = sum(name.startswith("self-attention/") for name in NAMES)
+    assert f"self-attention: 1 of {total} done" in capsys.readouterr().out
+
+
+def keep(answers: dict[str, dict[str, Any]]) -> None:
+    for name, answer in answers.items():
+        progress.keep_answer(name, answer)
+
+
+def shown_code(capsys: pytest.CaptureFixture[str]) -> str:
+    d2l.progress()
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_code_carries_the_answers(own_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = {name: {"given": "mèo 猫 " * 20, "done": True, "tries": 3} for name in NAMES}
+    keep(answers)
+    code = shown_code(capsys)
+    assert re.fullmatch(r"d2l1\.[\w-]+", code) and len(code) < 2000
+    (own_folder / "d2lmini-progress.json").unlink()
+    wrapped = "\n".join(code[place : place + 70] for place in range(0, len(code), 70))
+    d2l.progress(f"Code:\n{wrapped}\n")
+    assert f"Took over {len(NAMES)} answers." in capsys.readouterr().out
+    assert progress.answers() == answers
+
+
+def test_a_code_takes_nothing_away(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second, third = NAMES[:3]
+    keep({first: {"done": False, "given": 1}, second: {"done": True, "given": 2}})
+    code = shown_code(capsys)
+    keep({first: {"done": True, "given": 3}, second: {"given": 4}, third: {"done": True}})
+    d2l.progress(code)
+    assert progress.answers() == {
+        first: {"done": True, "given": 3},
+        second: {"done": True, "given": 2},
+        third: {"done": True},
+    }
+
+
+def packed(text: str) -> str:
+    return "d2l1." + base64.urlsafe_b64encode(zlib.compress(text.encode())).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["", "d2l1.", "d2l1.x", "d2l2.eJw", packed("[]"), packed('{"answers": {}}'),
+     packed('{"d2lmini": 1, "answers": {"a": 1}}'), packed('{"d2lmini": 1, "answers": {}}')[:-3],
+     packed('{"d2lmini": 1, "answers": {"a": {"given": "' + "x" * (1 << 20) + '"}}}'),
+     packed('{"d2lmini": 1, "answers": {"a": ' + "[" * 100_000 + "]" * 100_000 + "}}")],
+)  # fmt: skip
+def test_what_is_no_code_is_refused(own_folder: Path, code: str) -> None:
+    progress.keep_answer(NAMES[0], {"done": True})
+    before = (own_folder / "d2lmini-progress.json").read_bytes()
+    with pytest.raises(ValueError, match=r"^code: got '.*copy all of what progress\(\) or the website shows"):
+        d2l.progress(code)
+    assert (own_folder / "d2lmini-progress.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("code", [3, b"d2l1.eJw", ["d2l1."], {}])
+def test_a_code_is_a_text(code: Any) -> None:
+    with pytest.raises(ValueError, match=r"^code: got .*copy all of what progress\(\)"):
+        d2l.progress(code)

@@ -1,0 +1,345 @@
+"""Draw the figures of the course: `python -m tools.drawings`, or `--check` that the files are as drawn here.
+
+Each function below yields the parts of a drawing; its docstring has the title and the description that are
+read out. Words stand as ``{{English text}}`` and colors under their names in the palette: `d2l.figure` puts
+the reader's words and the colors of the page in. A drawing is 680 wide, which a phone shows at half the size:
+no letter is smaller than 16.
+"""
+# ruff: noqa: D205, D415  the docstrings of drawings are titles, without a full stop
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from math import cos, hypot, sin
+
+from book.chapters import ROOT
+
+FOLDER = ROOT / "d2lmini" / "assets" / "figures"
+Point = tuple[float, float]
+
+
+# ---- parts
+
+
+def element(tag: str, *content: str, **attributes: object) -> str:
+    """An element; `stroke_width=2` is written `stroke-width="2"`, an empty attribute is left out."""
+    written = "".join(
+        f' {name.replace("_", "-")}="{f"{value:.1f}" if isinstance(value, float) and value > 1 else value}"'
+        for name, value in attributes.items()
+        if value != ""
+    )
+    return f"<{tag}{written}>{''.join(content)}</{tag}>" if content else f"<{tag}{written}/>"
+
+
+def words(x: float, y: float, said: str, color: str = "text", size: int = 20, **attributes: object) -> str:
+    placed = {"x": x, "y": y, "fill": color, "font_size": size, "text_anchor": "middle"}
+    return element("text", said, **placed | attributes)
+
+
+def bold(x: float, y: float, said: str, color: str = "text", size: int = 20) -> str:
+    return words(x, y, said, color, size, font_weight=600)
+
+
+def small(said: str, dy: int) -> str:
+    return element("tspan", said, dy=dy, font_size=16)
+
+
+def formula(written: str) -> str:
+    """`(n_q, d)` with letters in italics and indices below the line."""
+
+    def part(found: re.Match[str]) -> str:
+        below = small(found[2], 4) + element("tspan", found[3], dy=-4) if found[2] else ""
+        return element("tspan", found[1], font_style="italic") + below
+
+    return re.sub(r"([a-z])(?:_([a-z])(.))?", part, written)
+
+
+def indexed(xs: Iterable[float], y: float, letter: str) -> str:
+    names = (element("tspan", letter, font_style="italic") + small(str(i), 5) for i, _ in enumerate(xs, 1))
+    return "".join(words(x, y, name, size=22) for x, name in zip(xs, names, strict=True))
+
+
+def line(start: Point, end: Point, color: str, width: float, **attributes: object) -> str:
+    ends = {"x1": start[0], "y1": start[1], "x2": end[0], "y2": end[1]}
+    return element("line", **ends, stroke=color, stroke_width=width, **attributes)
+
+
+def arrowhead(name: str, color: str) -> str:
+    size = {"viewBox": "0 0 8 8", "refX": 7, "refY": 4, "markerWidth": 7, "markerHeight": 7, "orient": "auto"}
+    return element("marker", element("path", d="M0 0 8 4 0 8z", fill=color), id=name, **size)
+
+
+def grid(x: int, y: int, opacities: list[list[float]], color: str, side: int, width: float) -> str:
+    """A matrix, cell by cell."""
+    cells = (
+        element("rect", x=x + j * side, y=y + i * side, width=side, height=side, fill_opacity=opacity)
+        for i, row in enumerate(opacities)
+        for j, opacity in enumerate(row)
+    )
+    return element("g", *cells, fill=color, stroke=color, stroke_width=width)
+
+
+def edge(start: Point, end: Point, kind: str, strong: float = 0) -> str:
+    """A line from the rim of one node to that of another; `strong` is its width on a path that is shown."""
+    (x1, y1), (x2, y2) = start, end
+    dx, dy = ((b - a) / hypot(x2 - x1, y2 - y1) for a, b in zip(start, end, strict=True))
+    before, after = 11.5, 13 if strong else 11.5
+    dashes = {"cnn": ("0.1 4.5", "0.1 6"), "rnn": ("7 4", "9 4"), "attention": ("", "")}[kind]
+    cap, opacity = "round" if kind == "cnn" else "", "" if strong else 0.55
+    start, end = (x1 + before * dx, y1 + before * dy), (x2 - after * dx, y2 - after * dy)
+    style = {"stroke_dasharray": dashes[strong > 0], "stroke_linecap": cap, "stroke_opacity": opacity}
+    return line(start, end, kind, strong or 1.3, **style)
+
+
+def nodes(places: Iterable[Point], kind: str, filled: Iterable[Point]) -> str:
+    full = set(filled)
+    circles = (element("circle", cx=x, cy=y, r=10, fill=kind if (x, y) in full else "bg") for x, y in places)
+    return element("g", *circles, stroke=kind, stroke_width=1.8)
+
+
+# ---- drawings
+
+
+def attention_heads() -> Iterator[str]:
+    """Multi-head attention: the width is cut into heads that attend separately and are joined again
+
+    The columns of the input are cut into three slices. Each slice goes through an attention of its own. The
+    three results stand side by side again, and a last matrix mixes them.
+    """
+    shades = (0.12, 0.32, 0.55)  # of the three heads
+    joined = [[shade for shade in shades for _ in range(2)]] * 4
+    arrow = {"marker_end": "url(#attention-heads-arrow)"}
+    flow = {"fill": "none", "stroke": "muted", "stroke_width": 1.6}
+    yield arrowhead("attention-heads-arrow", "muted")
+    yield bold(80, 28, "{{input}}") + grid(20, 80, joined, "query", 20, 1)
+    yield words(80, 186, "(n, hidden)", "muted", 18)
+    for head, shade in enumerate(shades):
+        y = 52 + 76 * head
+        yield element("path", d=f"M146 120C180 120 175 {y} 204 {y}", **flow, **arrow)
+        yield grid(210, y - 30, [[shade] * 2] * 4, "query", 15, 1)
+        yield line((246, y), (268, y), "muted", 1.6, **arrow)
+        yield element("rect", x=272, y=y - 22, width=128, height=44, rx=6, **flow | {"stroke_width": 1.3})
+        yield words(336, y + 5, f"{{{{head}}}} {head + 1}")
+        yield line((402, y), (424, y), "muted", 1.6, **arrow)
+        yield grid(430, y - 30, [[shade] * 2] * 4, "output", 15, 1)
+        yield element("path", d=f"M464 {y}C490 {y} 485 120 506 120", **flow)
+    yield line((504, 120), (520, 120), "muted", 1.6, **arrow)
+    yield grid(526, 80, joined, "output", 20, 1) + bold(586, 28, "{{joined}}")
+    yield words(586, 186, "(n, hidden)", "muted", 18) + words(586, 211, "→ W" + small("o", 4), "output")
+    yield words(336, 264, "{{each head: (n, hidden / heads)}}", "muted", 18)
+
+
+def attention_qkv() -> Iterator[str]:
+    """Attention as matrix products: queries times keys give weights, weights times values give the output
+
+    Each of two queries is compared with five keys. Softmax turns the scores into two rows of five weights.
+    The weights average five values into two outputs.
+    """
+    weights = [[0.77, 0.09, 0.63, 0.14, 0.07], [0.07, 0.05, 0.18, 0.63, 0.77]]
+    yield arrowhead("attention-qkv-arrow", "muted")
+    for x, cells, color, symbol, shape in (
+        (42, [[0.18] * 2] * 2, "query", "Q", "(n_q, d)"),
+        (155, [[0.18] * 5] * 2, "key", "K" + small("⊤", -6), "(d, n_k)"),
+        (363, weights, "query", "", "(n_q, n_k)"),
+        (482, [[0.18] * 2] * 5, "value", "V", "(n_k, d_v)"),
+        (602, [[0.18] * 2] * 2, "output", "", "(n_q, d_v)"),
+    ):
+        yield grid(x - 11 * len(cells[0]), 98 - 11 * len(cells), cells, color, 22, 1.2)
+        yield words(x, 186, symbol, color, 22, font_style="italic") if symbol else ""
+        yield words(x, 213, formula(shape), "muted")
+    yield bold(42, 30, "{{queries}}", "query", 19) + bold(155, 30, "{{keys}}", "key", 19)
+    yield bold(358, 30, "{{attention weights}}", "text", 19) + bold(490, 30, "{{values}}", "value", 19)
+    yield bold(602, 30, "{{output}}", "output", 19)
+    yield words(84, 104, "·", size=24) + words(438, 104, "·", size=24) + words(536, 104, "=")
+    yield line((222, 98), (300, 98), "muted", 1.6, marker_end="url(#attention-qkv-arrow)")
+    yield words(260, 88, "softmax", "muted", 18)
+
+
+def course_map() -> Iterator[str]:
+    """Map of the course: self-attention, what it costs, positional encoding; the Transformer and the
+    translator are still to come
+
+    Five stations in a row. The first three are chapters that you can open; the last two are drawn with dashed
+    lines because they are still to come.
+    """
+    stations = (
+        ("self-attention", "attention", "{{Self-attention}}", "{{who listens to whom?}}"),
+        ("complexity", "cnn", "{{What it costs}}", "{{how much, how far?}}"),
+        ("positional-encoding", "position", "{{Positional encoding}}", "{{in which order?}}"),
+        ("", "muted", "{{Transformer}}", "{{to come}}"),
+        ("", "muted", "{{Translator}}", "{{to come}}"),
+    )
+    for i, (page, color, name, question) in enumerate(stations):
+        x, y = 98 + 121 * i, 29 if i % 2 else 160
+        if i:
+            yield line((x - 90, 103), (x - 31, 103), "muted", 2, stroke_dasharray="" if i < 3 else "5 5")
+        ring = {"stroke": color, "stroke_width": 2.2, "stroke_dasharray": "" if page else "5 4"}
+        station = element("circle", cx=x, cy=103, r=28, fill=color, fill_opacity=0.16 if page else 0, **ring)
+        station += bold(x, 110, str(i + 1), color, 21) + bold(x, y, name)
+        station += words(x, y + 26, question, "muted", 19)
+        yield element("a", station, href=f"{page}.html", target="_top") if page else station
+
+
+def dilated_convolution() -> Iterator[str]:
+    """Two layers of a dilated causal convolution join nine tokens
+
+    In the first layer each output takes the last three inputs, in the second layer every third of the last
+    nine. The thick lines show how the last output sees all nine inputs after two layers.
+    """
+    xs = range(60, 621, 70)
+    seen = {226: range(9), 134: (2, 5, 8), 42: (8,)}  # what the last output depends on, layer by layer
+    for low, high, step in ((226, 134, 1), (134, 42, 3)):
+        for i, x in enumerate(xs):
+            for before in range(i, max(-1, i - 3 * step), -step):
+                yield edge((xs[before], low), (x, high), "cnn", 4 if i in seen[high] else 0)
+    yield nodes([(x, y) for y in seen for x in xs], "cnn", [(xs[i], y) for y in seen for i in seen[y]])
+    yield indexed(xs, 259, "x") + indexed(xs, 22, "y")
+    yield words(340, 291, "{{first layer: dilation 1; second layer: dilation 3}}", "muted", 19)
+
+
+def positional_clocks() -> Iterator[str]:
+    """Four pairs of columns drawn as clock hands, at positions 3 and 5
+
+    Each clock shows one pair of columns for d = 32. From position 3, dashed, to position 5, solid, every hand
+    turns clockwise by its own angle: 115 degrees in columns 0 and 1, then 36, 11 and 4 degrees.
+    """
+    styles = {3: (2.2, {"stroke_dasharray": "5 4"}), 5: (3.2, {"stroke_linecap": "round"})}
+    y = 92
+    for x, column in zip((88, 256, 424, 592), (0, 4, 8, 12), strict=True):
+        angles = [position * 10000 ** (-column / 32) for position in styles]
+        (x3, y3), (x5, y5) = ((x + 40 * sin(angle), y - 40 * cos(angle)) for angle in angles)
+        yield element("circle", cx=x, cy=y, r=62, fill="none", stroke="muted", stroke_width=1.3)
+        yield line((x, 30), (x, 37), "muted", 1.3)
+        sector = f"M{x} {y}L{x3:.1f} {y3:.1f}A40 40 0 0 1 {x5:.1f} {y5:.1f}Z"
+        yield element("path", d=sector, fill="position", fill_opacity=0.25)
+        for angle, (width, style) in zip(angles, styles.values(), strict=True):
+            yield line((x, y), (x + 58 * sin(angle), y - 58 * cos(angle)), "position", width, **style)
+        yield element("circle", cx=x, cy=y, r=3.5, fill="position")
+        yield words(x, 184, f"{{{{columns {column} and {column + 1}}}}}", size=18)
+    for x, (position, (width, style)) in zip((150, 370), styles.items(), strict=True):
+        yield line((x, 216), (x + 40, 216), "position", width, **style)
+        yield words(x + 50, 222, f"{{{{position {position}}}}}", size=18, text_anchor="start")
+
+
+def positional_reading() -> Iterator[str]:
+    """Three words read by a recurrent network and by self-attention
+
+    On the left a recurrent network reads the words one after the other in steps 1, 2 and 3; each step is
+    joined to the next. On the right all three outputs are computed in step 1, and each is joined to all three
+    words. Nothing tells them which word came first.
+    """
+
+    def arrow(start: Point, end: Point, kind: str, width: float, **style: object) -> str:
+        return line(start, end, kind, width, marker_end=f"url(#positional-reading-{kind})", **style)
+
+    read = ("{{I}}", "{{am}}", "{{good}}")
+    for kind, middle, name, steps in (
+        ("rnn", 165, "{{recurrent}}", "{{three steps}}"),
+        ("attention", 515, "{{self-attention}}", "{{one step}}"),
+    ):
+        xs = middle - 103, middle, middle + 103
+        yield arrowhead(f"positional-reading-{kind}", kind)
+        yield bold(middle, 34, name, kind) + words(middle, 62, steps, "muted", 18)
+        for i, (x, word) in enumerate(zip(xs, read, strict=True)):
+            yield bold(x, 222, word)
+            if kind == "rnn":
+                yield arrow((x, 200), (x, 152), kind, 2, stroke_dasharray="6 4")
+                yield arrow((x - 76, 122), (x - 30, 122), kind, 2, stroke_dasharray="6 4") if i else ""
+            else:
+                long = [(hypot(to - x, 78), to) for to in xs]
+                for h, to in long:
+                    yield arrow((x, 200), (to - 30 * (to - x) / h, 122 + 30 * 78 / h), kind, 1.7)
+        for i, x in enumerate(xs):
+            rim = {"fill": kind, "fill_opacity": 0.12, "stroke": kind, "stroke_width": 1.8}
+            yield element("circle", cx=x, cy=122, r=25, **rim)
+            yield bold(x, 129, str(i + 1 if kind == "rnn" else 1), kind)
+    yield line((340, 20), (340, 230), "line", 1.2)
+
+
+def three_architectures() -> Iterator[str]:
+    """Three ways from five inputs to five outputs: convolution, recurrent, self-attention
+
+    A thick line marks the shortest path from the first input to the last output. In a stack of convolutions
+    with kernel size 3 it climbs through four layers: 4 edges. A ring marks the middle of the second layer,
+    where the first and the last input meet. In a recurrent layer it enters at the first step and walks to the
+    fifth: 5 edges. In self-attention it is 1 edge.
+    """
+    five = range(5)
+    for x0, kind, name, length in (
+        (34, "cnn", "{{convolution}}", "{{4 edges}}"),
+        (258, "rnn", "{{recurrent}}", "{{5 edges}}"),
+        (482, "attention", "{{self-attention}}", "{{1 edge}}"),
+    ):
+        xs = [x0 + 40 * i for i in five]
+        ys = [300, 248, 196, 144, 92] if kind == "cnn" else [300, 196]
+        path: list[Point]
+        yield bold(x0 + 80, 26, name, kind, 21)
+        if kind == "cnn":
+            path = [(xs[i], ys[i]) for i in five]
+            meeting = [((xs[4], ys[0]), (xs[3], ys[1])), ((xs[3], ys[1]), (xs[2], ys[2]))]
+            thick = dict.fromkeys(pairwise(path), 4.0) | dict.fromkeys(meeting, 2.6)
+            for low, high in pairwise(ys):
+                for ends in (((xs[i], low), (xs[j], high)) for i in five for j in five if abs(i - j) < 2):
+                    yield edge(*ends, kind, thick.get(ends, 0))
+        elif kind == "rnn":
+            path = [(xs[0], 300), *((x, 196) for x in xs)]
+            for i, x in enumerate(xs):
+                yield edge((x, 300), (x, 196), kind, 0 if i else 4)
+                yield edge((xs[i - 1], 196), (x, 196), kind, 4) if i else ""
+        else:
+            path = [(xs[0], 300), (xs[-1], 196)]
+            for x in xs:
+                for to in xs:
+                    yield edge((x, 300), (to, 196), kind)
+            yield edge(path[0], path[1], kind, 4)
+        yield nodes([(x, y) for y in ys for x in xs], kind, path)
+        if kind == "cnn":
+            yield element("circle", cx=xs[2], cy=ys[2], r=15, fill="none", stroke=kind, stroke_width=1.6)
+        yield indexed(xs, 332, "x") + indexed(xs, ys[-1] - 22, "y") + bold(x0 + 80, 370, length, kind)
+
+
+# ---- files
+
+DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → what draws it, and its height
+    draw.__name__.replace("_", "-"): (draw, height)
+    for draw, height in (
+        (attention_heads, 276),
+        (attention_qkv, 226),
+        (course_map, 204),
+        (dilated_convolution, 302),
+        (positional_clocks, 236),
+        (positional_reading, 240),
+        (three_architectures, 380),
+    )
+}
+
+
+def svg(name: str) -> str:
+    """What the file of a drawing holds."""
+    draw, height = DRAWINGS[name]
+    title, _, description = (inspect.getdoc(draw) or "").partition("\n\n")
+    said = [("title", title), ("desc", description)]
+    parts = [element(tag, f"{{{{{' '.join(text.split())}}}}}") for tag, text in said]
+    root = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 680 {height}", "role": "img"}
+    lines = "\n".join(filter(None, [*parts, *draw()]))
+    return element("svg", f"\n{lines}\n", **root, font_family="inherit") + "\n"
+
+
+def main(arguments: list[str]) -> None:
+    """Write the drawings; with `--check`, name those whose files are not as drawn and fail."""
+    drawn = {FOLDER / f"{name}.svg": svg(name) for name in DRAWINGS}
+    if arguments == ["--check"]:
+        stored = {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.svg")}
+        if wrong := sorted({path.name for path, _ in drawn.items() ^ stored.items()}):
+            raise SystemExit(
+                f"not as tools/drawings.py draws them: {', '.join(wrong)}; run `-m tools.drawings`"
+            )
+        return
+    for path, text in drawn.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
