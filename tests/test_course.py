@@ -318,8 +318,8 @@ def test_any_failing_check_fails_and_pytest_is_last(modules: Modules, codes: dic
     assert ran[-1][0] == "pytest"
 
 
-def test_serve_builds_first_and_shows_nothing_broken(modules: Modules) -> None:
-    ran = modules()  # that a failed build is not served: tests/test_site.py
+def test_serve_builds_first_and_passes_its_options_on(modules: Modules) -> None:
+    ran = modules()
     assert course.main(["serve", "--port", "8001"]) == 0
     assert ran == [("book.serve", ["--build", "--port", "8001"])]
     modules(**{"book.serve": 1})

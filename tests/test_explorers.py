@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -242,7 +243,8 @@ WEBKIT = """(limit) => {
 @pytest.mark.parametrize("limit", [100, 0])
 def test_an_explorer_outlives_the_limit_of_changes_of_the_address(show, limit):
     page = show("attention-explorer")
-    page.clock.install()
+    page.clock.install(time=datetime(2030, 1, 1))
+    page.clock.pause_at(datetime(2030, 1, 2))
     page.evaluate(WEBKIT, limit)
     page.locator("[role=radio][aria-checked=true]").focus()
     for _ in range(121):

@@ -22,6 +22,7 @@ EXPLORERS = {
     "path-explorer": "complexity",
     "clock-explorer": "positional-encoding",
 }
+WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
 PATIENCE = 180_000
 
@@ -208,6 +209,14 @@ def test_an_answer_is_there_again(host: Host) -> None:
     again = host.exercise("self-attention/why-scale", fresh=False)
     again.here.get_by_role("status").get_by_text("Correct.").wait_for()
     assert again.here.get_by_role("radio").first.is_checked()
+
+
+def test_scripts_of_formulas_are_smaller_than_their_letters(host: Host) -> None:
+    formula = host.exercise(WITH_SCRIPTS).here.locator(".d2l-question msub").first
+    sizes = formula.evaluate(
+        "node => [...node.children].map((part) => parseFloat(getComputedStyle(part).fontSize))"
+    )
+    assert sizes[1] == pytest.approx(0.7 * sizes[0], rel=0.01)
 
 
 def said(explorer: Any) -> str:

@@ -19,7 +19,8 @@ from tools.exercise_format import MODELS
 
 WIDGETS = ROOT / "d2lmini" / "notebook" / "widgets"
 EACH = [(kind, language) for kind in KINDS for language in LANGUAGES]
-OWN = [*WIDGETS.glob("*.js"), *WIDGETS.glob("*.css"), *(ROOT / "book" / "theme").rglob("*.js")]
+FOLDERS = (WIDGETS, ROOT / "book" / "theme")
+OWN = [path for folder in FOLDERS for path in folder.rglob("*") if path.suffix in (".js", ".css")]
 TEXT = "data:text/javascript;charset=utf-8,"
 
 

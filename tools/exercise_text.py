@@ -26,7 +26,7 @@ class Mistake(Exception):
 
 @lru_cache(maxsize=4096)
 def segments(text: str, language: str) -> list[Any]:
-    """Return a text as the list that `rich` (widgets/common.js) shows.
+    """Return a text as the list that `richText` (widgets/rich-text.js) shows.
 
     Strings stand for themselves; parts are ``m`` a formula as MathML with its TeX ``x`` (``d``: on a line of
     its own), ``c`` code, ``b`` and ``i`` emphasis, ``p`` a new paragraph.

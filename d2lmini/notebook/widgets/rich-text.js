@@ -38,5 +38,9 @@ function formula(markup) {
   // one letter is a variable, which formulas set in italics; a longer name (sin) is upright
   for (const name of math.querySelectorAll("mi"))
     if (name.textContent.length === 1 && !name.hasAttribute("mathvariant")) name.classList.add("d2l-variable");
+  // the invisible "of" in sin x keeps the two apart, unless a bracket does
+  for (const applied of math.querySelectorAll("mo + *"))
+    if (applied.previousElementSibling.textContent === "\u2061" && applied.textContent !== "(")
+      applied.previousElementSibling.setAttribute("rspace", "0.17em");
   return math;
 }
