@@ -3,7 +3,7 @@
 from making import cell
 
 from book.chapters import fingerprint
-from d2lmini.notebook.content import exercise_content
+from d2lmini.notebook.content import exercise_state
 from d2lmini.notebook.widgets import fallback
 
 PLOT = """<?xml version="1.0" encoding="utf-8"?><svg xmlns="http://www.w3.org/2000/svg"
@@ -55,7 +55,7 @@ SOURCES = {
 
 def _exercise(language: str) -> str:
     body = r"<p>What is $\frac{1}{2}$ of two?</p>"
-    return fallback("exercise", EXERCISE, exercise_content(EXERCISE, language), body)
+    return fallback("exercise", EXERCISE, exercise_state(EXERCISE, language), body)
 
 
 def _prose(language: str, name: str, made_from: str | None = None) -> dict:

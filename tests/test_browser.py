@@ -276,7 +276,11 @@ def test_a_reload_and_the_way_back_lead_to_the_same_line(visit):
     }"""
     visit.page.locator("html[data-measured]").wait_for()
     visit.page.evaluate("new Promise((done) => { addEventListener('scrollend', done); scrollTo(0, 15000) })")
-    visit.page.wait_for_function("history.state && 'line' in history.state")
+    # the page has kept where a line stands, and it stands there still
+    visit.page.wait_for_function(
+        """() => [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].some(
+            (line) => Math.abs(line.getBoundingClientRect().top - history.state?.top) < 1)"""
+    )
     text, top = visit.at_rest(reading)
     visit.page.reload()
     visit.page.locator("html[data-measured]").wait_for()

@@ -28,7 +28,7 @@ from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
-from d2lmini.notebook.content import exercise_content
+from d2lmini.notebook.content import exercise_state
 
 
 class Page(HTMLParser):
@@ -192,7 +192,7 @@ def test_what_a_widget_knows_waits_in_a_file_of_its_own(small_site, language):
     assert re.findall(r"data-state='([^']*)'", page) == ["0"]
     address = re.search(r'data-states="([^"?]+)\?\w+"', page)[1]
     states = json.loads((small_site / language / address).read_text(encoding="utf-8"))
-    assert states == [exercise_content("self-attention/why-scale", language)]
+    assert states == [exercise_state("self-attention/why-scale", language)]
     # the address changes with what is there: no browser shows an old exercise
     digest = hashlib.sha256((small_site / language / address).read_bytes()).hexdigest()[:8]
     assert f"{address}?{digest}" in page
