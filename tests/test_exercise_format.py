@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from d2lmini.language import current_language
+from d2lmini.language import current_language, words
 from d2lmini.notebook import content, figures
 from d2lmini.notebook.content import exercise_content
 from d2lmini.notebook.figures import figure_names
@@ -379,7 +379,7 @@ def test_notebooks_are_renewed_without_being_executed(tmp_path: Path) -> None:
     ]
     assert compiler.renew_notebooks(checking=False, root=tmp_path) == told
     assert html_of(path)[:2] == [content.stored(name, "vi"), "<b>a table</b>"]
-    assert 'data-state=\'{"lang":"vi"}\'' in html_of(path)[2]
+    assert words("vi")["explorers"]["shown_here"] in html_of(path)[2]
     assert compiler.renew_notebooks(checking=True, root=tmp_path) == []
 
 

@@ -43,7 +43,6 @@ def compile_file(path: Path) -> tuple[str, list[str]]:
     states = {
         language: {
             "id": f"{path.parent.name}/{path.stem}",
-            "lang": language,
             **_in_language(result, language),
         }
         for language in LANGUAGES

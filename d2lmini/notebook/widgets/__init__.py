@@ -130,14 +130,14 @@ def explorer(name: str, **options: Any) -> Any:
         raise TypeError(
             f"options: got {', '.join(options)}; an explorer takes none, its controls set everything"
         )
-    return make(name, name, *_explorer_parts(current_language()))
+    return make(name, name, {}, _explorer_body(current_language()))
 
 
 def stored_explorer(name: str, language: str) -> str:
     """Return the HTML that a notebook stores of an explorer, the same bytes every time."""
-    return fallback(name, name, *_explorer_parts(language))
+    return fallback(name, name, {}, _explorer_body(language))
 
 
-def _explorer_parts(language: str) -> tuple[dict[str, Any], str]:
-    """Return the state of an explorer, and what to read where no module runs."""
-    return {"lang": language}, f"<em>{words(language)['explorers']['shown_here']}</em>"
+def _explorer_body(language: str) -> str:
+    """Return what to read of an explorer where no module runs."""
+    return f"<em>{words(language)['explorers']['shown_here']}</em>"
