@@ -21,12 +21,12 @@ nbval.kernel.NbvalKernelspecManager = ThisPython
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order files by how long they may take: a test in a browser some seconds, a cell of a notebook less."""
+    """Order files by how long they may take: a test in a browser some seconds, a notebook one to start."""
     weights: dict[Path, float] = {}
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         weight = 2 if "browser" in fixtures else 0.1 if item.path.suffix == ".ipynb" else 0.02
-        weights[item.path] = weights.get(item.path, 0) + weight
+        weights[item.path] = weights.get(item.path, 1 if item.path.suffix == ".ipynb" else 0) + weight
     items.sort(key=lambda item: -weights[item.path])  # stable: within a file nothing moves
 
 
