@@ -136,7 +136,7 @@ def _kinds(outputs: list[Cell]) -> list[tuple[str, list[str]]]:
 
 
 def requirement(root: Path = ROOT) -> str:
-    """Return what the first cell installs, as `https://…/d2lmini@v0.1.0`."""
+    """Return what the first cell installs, as `https://…/d2lmini@v0.2.0`."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     url = config.get("repository", {}).get("url")
     if not url:
