@@ -5,7 +5,6 @@ source: the other files have its sections and keys, or `words` says where they d
 of plots by their English text, so that a cell reads the same in every edition of a chapter.
 """
 
-import difflib
 import gettext
 import re
 import string
@@ -14,6 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from d2lmini.errors import nearest, one_of
 
 _FILES = files("d2lmini") / "words"
 _found = sorted(file.name.removesuffix(".toml") for file in _FILES.iterdir() if file.name.endswith(".toml"))
@@ -47,7 +48,7 @@ def use_language(language: str) -> None:
 
 def _known(language: str) -> str:
     if language not in LANGUAGES:
-        raise ValueError(f"language: got {language!r}; choose one of {', '.join(map(repr, LANGUAGES))}")
+        raise ValueError(one_of("language", language, LANGUAGES))
     return language
 
 
@@ -77,9 +78,7 @@ def text(english: str, language: str | None = None) -> str:
     """
     texts: dict[str, str] = words(_known(language or _current))["plots"]
     if english not in texts:
-        near = difflib.get_close_matches(str(english), texts, n=3)
-        hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
-        raise ValueError(f"english: the course has no text {english!r}{hint}")
+        raise ValueError(f"english: the course has no text {english!r}{nearest(english, texts)}")
     return texts[english]
 
 

@@ -23,9 +23,9 @@ import yaml
 from markdown_it import MarkdownIt
 
 from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, chapters, path_of, read, shown, source
+from d2lmini.letters import HAN
 from d2lmini.language import words
 
-HAN = "\u4e00-\u9fff"
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
 
 # What only some readers of a notebook render: Sphinx's directives, roles, targets and labels, and bare LaTeX

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from d2lmini.errors import one_of
 from d2lmini.language import current_language, words
 from d2lmini.notebook.palette import COLORS
 from d2lmini.notebook.widgets.bundler import bundle
@@ -36,7 +37,7 @@ def module_source(kind: str, language: str) -> str:
         True
     """
     if kind not in KINDS:
-        raise ValueError(f"kind: got {kind!r}; choose one of {', '.join(map(repr, KINDS))}")
+        raise ValueError(one_of("kind", kind, KINDS))
     found = words(language)
     shown = found["exercises"] if kind == "exercise" else found["explorers"][kind.removesuffix("-explorer")]
     virtual = {
@@ -125,7 +126,7 @@ def explorer(name: str, **options: Any) -> Any:
         <attention-explorer attention-explorer>
     """
     if name not in EXPLORERS:
-        raise ValueError(f"name: got {name!r}; choose one of {', '.join(map(repr, EXPLORERS))}")
+        raise ValueError(one_of("name", name, EXPLORERS))
     if options:
         raise TypeError(
             f"options: got {', '.join(options)}; an explorer takes none, its controls set everything"
