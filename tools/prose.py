@@ -23,8 +23,8 @@ import yaml
 from markdown_it import MarkdownIt
 
 from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, chapters, path_of, read, shown, source
-from d2lmini.letters import HAN
 from d2lmini.language import words
+from d2lmini.letters import HAN
 
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
 
