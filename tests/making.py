@@ -79,9 +79,16 @@ def make_font(file: Path, family: str, ascent: int, descent: int) -> None:
 
 
 def fonts_of_a_machine(folder: Path, faces: dict[str, tuple[int, int]]) -> Path:
-    """Write these fonts, family → (ascent, descent), and return the fontconfig file that knows no others."""
+    """Write these fonts, family → (ascent, descent), and return the fontconfig file that knows no others.
+
+    The first is the machine's own face: what shows a text until the page's font comes.
+    """
     for family, (ascent, descent) in faces.items():
         make_font(folder / f"{family}.ttf", family, ascent, descent)
     config = folder / "fonts.conf"
-    config.write_text(f"<fontconfig><dir>{folder}</dir><cachedir>{folder / 'cache'}</cachedir></fontconfig>")
+    folders = f"<dir>{folder}</dir><cachedir>{folder / 'cache'}</cachedir>"
+    own = (
+        f"<edit name='family' mode='append_last' binding='strong'><string>{next(iter(faces))}</string></edit>"
+    )
+    config.write_text(f"<fontconfig>{folders}{last}</fontconfig>")
     return config
