@@ -87,8 +87,7 @@ def fonts_of_a_machine(folder: Path, faces: dict[str, tuple[int, int]]) -> Path:
         make_font(folder / f"{family}.ttf", family, ascent, descent)
     config = folder / "fonts.conf"
     folders = f"<dir>{folder}</dir><cachedir>{folder / 'cache'}</cachedir>"
-    own = (
-        f"<edit name='family' mode='append_last' binding='strong'><string>{next(iter(faces))}</string></edit>"
-    )
-    config.write_text(f"<fontconfig>{folders}{last}</fontconfig>")
+    own = f"<string>{next(iter(faces))}</string>"
+    last = f"<edit name='family' mode='append_last' binding='strong'>{own}</edit>"
+    config.write_text(f"<fontconfig>{folders}<match>{last}</match></fontconfig>")
     return config
