@@ -1,8 +1,8 @@
 """The format of an exercise: a model for each kind, with the meaning of every key.
 
 A text is written in every language, {en: …, vi: …, zh: …}, or once if it has no words (a formula, a number).
-It is Markdown: **bold**, *emphasis*, `code`, $formula$, $$formula on a line of its own$$; an empty line begins
-a paragraph.
+It is Markdown: **bold**, *emphasis*, `code`, $formula$, $$formula on a line of its own$$; an empty line
+begins a paragraph.
 """
 
 import ast
