@@ -65,7 +65,7 @@ def _port(text: str) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m book.serve", description="Serve the finished site.")
+    parser = argparse.ArgumentParser(prog="course.py serve", description="Serve the finished site.")
     parser.add_argument("--port", type=_port, default=8000, help="8000 by default; 0: any free one")
     parser.add_argument("--site", type=Path, default=SITE)
     parser.add_argument("--build", action="store_true", help="build what has changed first")
