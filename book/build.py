@@ -125,7 +125,7 @@ def _finish(here: Path, language: str, names: list[str]) -> None:
     from book.ext.finish import finish
 
     html = here / "html"
-    made_by = [ROOT / "book" / "ext" / name for name in ("assets.py", "finish.py")]
+    made_by = (ROOT / "book" / "ext").glob("*.py")
     digest = _digest([*made_by, *(p for p in html.rglob("*") if p.is_file() and p.suffix != ".inv")])
     stamp = here / "finished.stamp"
     if stamp.exists() and stamp.read_text() == digest:

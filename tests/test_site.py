@@ -1,5 +1,6 @@
 """The built site: anchors, formulas, figures, languages, and builds that must fail."""
 
+import ast
 import errno
 import hashlib
 import io
@@ -555,3 +556,18 @@ def test_what_is_not_there_is_404_with_our_own_page_and_nothing_is_kept_unasked(
 def test_serving_without_a_site_says_how_to_build_it(tmp_path, capsys):
     assert serve.main(["--site", str(tmp_path), "--port", "0"]) == 1
     assert "python -m book.build" in capsys.readouterr().err
+
+
+def test_pages_are_made_anew_when_what_makes_them_changes():
+    """Whatever of the package a file of `book/ext` imports counts, but for widgets: their version does."""
+    from book import ext
+
+    imported = {
+        node.module
+        for path in ext.HERE.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("d2lmini.notebook.")
+    }
+    files = {ROOT / f"{name.replace('.', '/')}.py" for name in imported - {"d2lmini.notebook.widgets"}}
+    assert files and files <= set(ext.MADE_BY)
+    assert {path.name for path in ext.MADE_BY} >= {"css.py", "finish.py", "palette.toml", "vi.toml"}

@@ -41,10 +41,7 @@ def compile_file(path: Path) -> tuple[str, list[str]]:
     if source.mistakes:
         return "", list(dict.fromkeys(source.mistakes))
     states = {
-        language: {
-            "id": f"{path.parent.name}/{path.stem}",
-            **_in_language(result, language),
-        }
+        language: {"id": f"{path.parent.name}/{path.stem}", **_in_language(result, language)}
         for language in LANGUAGES
     }
     return json.dumps(states, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n", []

@@ -16,13 +16,22 @@ from book.ext import anchors, api, assets, maths, notebook, page
 from d2lmini.language import words
 
 HERE = Path(__file__).parent
-WORDS = HERE.parents[1] / "d2lmini" / "words"
+PACKAGE = HERE.parents[1] / "d2lmini"
+# what makes a page of a notebook: when any of it changes, all pages are made anew
+MADE_BY = (
+    *sorted(HERE.glob("*.py")),
+    HERE.parent / "katex.py",
+    PACKAGE / "notebook" / "svg.py",
+    PACKAGE / "notebook" / "palette.py",
+    PACKAGE / "assets" / "palette.toml",
+    *sorted((PACKAGE / "words").glob("*.toml")),
+)
 
 
 def _settle_config(app: Sphinx, config: Config) -> None:
     """Set what follows from the language, and make every page depend on this extension and on the theme."""
     digest = hashlib.sha256()
-    for path in (*sorted(HERE.glob("*.py")), HERE.parent / "katex.py", *sorted(WORDS.glob("*.toml"))):
+    for path in MADE_BY:
         digest.update(path.read_bytes())
     config.d2lmini_code = digest.hexdigest()[:12]
     config.d2lmini_assets = assets.version()
