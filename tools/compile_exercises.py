@@ -80,7 +80,7 @@ def _compiled(source: Source) -> dict[str, Any]:
 
 def _own_part(exercise: form.Exercise, numbers: form.Numbers, name: str) -> dict[str, Any]:
     """Return what only this kind has; the name of the exercise draws its numbers and its order."""
-    common = {"kind", "question", "hints", "solution"}
+    common = {"kind", "question", "formerly", "hints", "solution"}
     own = exercise.model_dump(exclude=common, exclude_defaults=True)
     match exercise:
         case form.Number():

@@ -198,6 +198,9 @@ class Exercise(Part):
 
     kind: str = Field(description="the kind of exercise")
     question: Text = Field(description="what the reader is asked")
+    formerly: list[str] = Field(
+        [], description="names that it had, chapter/slug: links and saved answers with these lead here"
+    )
     solution: Text = Field(description="the worked solution, or the model answer")
 
 
