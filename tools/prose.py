@@ -95,17 +95,22 @@ def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Te
             yield Text(f"{where}#{cell['id']}", language, text)
 
 
-def localized(data: Any, where: str) -> Iterator[Text]:
+CODE = {"starter", "solution_code", "code"}  # keys of an exercise; what is prose there are the comments
+
+
+def localized(data: Any, where: str, key: str = "") -> Iterator[Text]:
     """Yield every text of nested data that stands there as {en: …, vi: …, zh: …}."""
     if isinstance(data, dict):
         if set(LANGUAGES) <= set(data):
             for language in LANGUAGES:
-                yield Text(where, language, str(data[language]))
+                text = str(data[language])
+                yield Text(where, language, comments(text) if key in CODE else text)
             return
-        data = list(data.values())
+        for name, inner in data.items():
+            yield from localized(inner, where, name)
     if isinstance(data, list):
         for item in data:
-            yield from localized(item, where)
+            yield from localized(item, where, key)
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
