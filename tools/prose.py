@@ -42,6 +42,9 @@ NOT_COMMONMARK = {
 }
 
 
+PRINTED = "printed"  # instead of a language: what a cell of a translated notebook prints
+
+
 class Text(NamedTuple):
     """A piece of the course in one language."""
 
@@ -93,6 +96,9 @@ def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Te
         text = source(cell) if cell["cell_type"] == "markdown" else comments(source(cell))
         if text.strip():
             yield Text(f"{where}#{cell['id']}", language, text)
+        printed = "".join("".join(output.get("text", "")) for output in cell.get("outputs", ()))
+        if language != "en" and printed.strip():
+            yield Text(f"{where}#{cell['id']}", PRINTED, printed)
 
 
 CODE = {"starter", "solution_code", "code"}  # keys of an exercise; what is prose there are the comments
@@ -229,6 +235,15 @@ def tone_in_place(word: str) -> str:
     return unicodedata.normalize("NFC", bare[:at] + tone + bare[at:])
 
 
+def thousands(text: str, language: str) -> Iterator[str]:
+    """Large numbers as the language writes them: 262 144 with a thin space, in Chinese 262144 or 26 万."""
+    wrong, right = (
+        (r"[, \u00a0]", "a thin space (U+2009)") if language != "zh" else (r"[, \u00a0\u2009]", "nothing")
+    )
+    for found in re.finditer(rf"(?<![\d.,])\d{{1,3}}(?:{wrong}\d{{3}})+(?![\d.,]\d|\d)", text):
+        yield f"thousands: {found[0]!r}, write {right} between them"
+
+
 def vietnamese(text: str) -> Iterator[str]:
     """Tone marks in the traditional place, and no space before a mark of punctuation."""
     for word in dict.fromkeys(re.findall(r"[^\W\d_]+", text)):
@@ -339,9 +354,15 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
     found = list(typos([text for text in texts if text.language == "en"], root))
     english = {part for text in texts if text.language == "en" for part in paragraphs(text.text)}
     for where, language, text in texts:
+        if language == PRINTED:
+            if sentence := re.search(r"(?:\b[a-z]{2,}\b[ ,]+){4,}[a-z]{2,}", text):
+                found.append(Finding(where, f"printed in English: {sentence[0][:60]!r}; see d2l.text"))
+            continue
         words = prose(text)
         slips = [] if ".md#" in where else list(commonmark(text))  # only notebooks are read outside GitHub
         slips += [*normalized(text), *vocabulary(words, language, root)]
+        if ".md#" not in where:
+            slips += thousands(words, language)
         if language in RULES:
             slips += RULES[language](words)
         if language != "en":
