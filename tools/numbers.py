@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from book.chapters import LANGUAGES, ROOT, Notebook, chapters, path_of, read, shown, source
-from tools.prose import CODE
+from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, path_of, read, shown, source
+from d2lmini.language import words
+from tools.prose import CODE, leaves
 
 SPACES = "\u2009\u202f\u00a0"
 SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -68,10 +69,10 @@ def numbers(text: str) -> Iterator[Number]:
         yield Number(written, float(written) * factor, unit * factor / 2)
 
 
-def quantities(text: str) -> Iterator[Number]:
-    """Yield the numbers of a text that say how much."""
+def quantities(text: str, least: float = SMALL) -> Iterator[Number]:
+    """Yield the numbers of a text that say how much, without the whole ones up to `least`."""
     for number in numbers(NOT_A_QUANTITY.sub(" ", text)):
-        if number.value != int(number.value) or number.value > SMALL:
+        if number.value != int(number.value) or number.value > least:
             yield number
 
 
@@ -101,6 +102,18 @@ def computed(notebooks: Iterable[Notebook]) -> set[float]:
                 plain = re.sub(r"(?<=\d)_(?=\d{3})", "", text)
                 found |= {number.value for number in numbers(plain)}
     return found
+
+
+def _said(cell: Cell, language: str) -> Iterator[str]:
+    """Yield what a cell tells the reader in words: its text, what a figure shows, what an explorer says."""
+    if cell["cell_type"] == "markdown":
+        yield source(cell)
+        return
+    for output in cell["outputs"]:
+        drawing = "".join(output.get("data", {}).get("image/svg+xml", ""))
+        yield from re.findall(r"<desc[^>]*>(.*?)</desc>", drawing, re.S)
+    for name in re.findall(r'd2l\.explorer\("([\w-]+)-explorer"\)', source(cell)):
+        yield from (text for _, text in leaves(words(language)["explorers"][name]))
 
 
 def evaluated(chapter: str, root: Path = ROOT) -> tuple[dict[str, float | None], list[Finding]]:
@@ -174,16 +187,18 @@ def check(root: Path = ROOT) -> list[Finding]:
 
         def unknown(text: str, more: Iterable[float] = ()) -> list[str]:
             missing = []
-            for number in quantities(text):
+            for number in quantities(text, least=0):
                 if number.text in keys:  # noqa: B023  called in this round of the loop only
                     used.add(keys[number.text])  # noqa: B023
-                elif not any(number.says(value) for value in (*known, *more)):  # noqa: B023
+            for number in quantities(text):
+                right = any(number.says(value) for value in (*known, *more))  # noqa: B023
+                if not right and number.text not in keys:  # noqa: B023
                     missing.append(number.text)
             return list(dict.fromkeys(missing))
 
         for language, notebook in editions.items():
             for cell in notebook["cells"]:
-                if cell["cell_type"] == "markdown" and (missing := unknown(source(cell))):
+                if missing := unknown("\n".join(_said(cell, language))):
                     where = f"{shown(path_of(language, chapter, root), root)}#{cell['id']}"
                     found.append(Finding(where, f"nothing computes {', '.join(missing)}"))
         for path in sorted(root.glob(f"chapters/exercises/{chapter}/*.yaml")):

@@ -119,13 +119,13 @@ def localized(data: Any, where: str, key: str = "") -> Iterator[Text]:
             yield from localized(item, where, key)
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield each text of nested words with its key."""
     if isinstance(value, str):
         yield path, value
     else:
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+            yield from leaves(inner, f"{path}.{key}" if path else str(key))
 
 
 def course_texts(root: Path = ROOT) -> Iterator[Text]:
@@ -141,7 +141,7 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
             raise CourseError(f"{shown(path, root)}: {error}") from None
         yield from localized(data, shown(path, root))
     for language in LANGUAGES:
-        for key, text in _leaves(words(language)):
+        for key, text in leaves(words(language)):
             yield Text(f"d2lmini/words/{language}.toml#{key}", language, text)
     with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
