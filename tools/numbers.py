@@ -109,7 +109,7 @@ def _said(cell: Cell, language: str) -> Iterator[str]:
     if cell["cell_type"] == "markdown":
         yield source(cell)
         return
-    for output in cell["outputs"]:
+    for output in cell["outputs"] if "d2l.figure(" in source(cell) else ():
         drawing = "".join(output.get("data", {}).get("image/svg+xml", ""))
         yield from re.findall(r"<desc[^>]*>(.*?)</desc>", drawing, re.S)
     for name in re.findall(r'd2l\.explorer\("([\w-]+)-explorer"\)', source(cell)):
