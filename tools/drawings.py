@@ -138,7 +138,7 @@ def attention_plane() -> Iterator[str]:
     the axis drinking; and points down to the left. A dashed fence joins the tips. Inside it lies the output for
     cats, at (0.642, 0.312).
     """
-    x0, y0, unit = 330, 184, 150
+    x0, y0, unit = 310, 212, 150
 
     def at(x: float, y: float) -> Point:
         return x0 + unit * x, y0 - unit * y
@@ -154,16 +154,17 @@ def attention_plane() -> Iterator[str]:
     fence = " ".join("{:.1f},{:.1f}".format(*at(*tip)) for tip, _, _ in tips.values())
     dashes = {"stroke": "output", "stroke_width": 1.2, "stroke_dasharray": "4 4"}
     yield element("polygon", points=fence, fill="output", fill_opacity=0.08, **dashes)
-    yield line(at(-1.1, 0), at(1.42, 0), "muted", 1) + line(at(0, -0.95), at(0, 1.12), "muted", 1)
+    yield line(at(-1.1, 0), at(1.42, 0), "muted", 1) + line(at(0, -0.9), at(0, 1.28), "muted", 1)
     yield words(at(1.45, 0)[0], y0 + 6, "{{animal}}", "muted", 18, text_anchor="start")
-    yield words(x0 + 12, at(0, -0.9)[1], "{{drinking}}", "muted", 18, text_anchor="start")
+    yield words(x0 + 10, at(0, 1.22)[1], "{{drinking}}", "muted", 18, text_anchor="start")
     for name, (tip, (dx, dy), anchor) in tips.items():
         (x, y), marker = at(*tip), {"marker_end": "url(#attention-plane-arrow)"}
         yield line((x0, y0), (x, y), "text", 2, **marker)
         yield words(x + dx, y + dy, f"{{{{{name}}}}}", text_anchor=anchor)
     x, y = at(0.642, 0.312)
     yield element("circle", cx=x, cy=y, r=6, fill="output")
-    yield words(x - 10, y - 12, "{{output for cats}}", "output", 18, font_weight=600)
+    yield line((x + 4, y - 6), (x + 26, y - 50), "output", 1.2)
+    yield words(x + 24, y - 56, "{{output for cats}}", "output", 18, text_anchor="start", font_weight=600)
 
 
 def attention_qkv() -> Iterator[str]:
@@ -341,7 +342,7 @@ DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → wha
     draw.__name__.replace("_", "-"): (draw, height)
     for draw, height in (
         (attention_heads, 276),
-        (attention_plane, 342),
+        (attention_plane, 356),
         (attention_qkv, 226),
         (course_map, 204),
         (dilated_convolution, 302),
