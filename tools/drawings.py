@@ -134,9 +134,9 @@ def attention_heads() -> Iterator[str]:
 def attention_plane() -> Iterator[str]:
     """The five tokens as arrows of length 1 in the plane, and the output for cats
 
-    Cats points along the axis animal, dogs lies 16 degrees above it, drink 74 degrees, milk at a right angle on
-    the axis drinking; and points down to the left. A dashed fence joins the tips. Inside it lies the output for
-    cats, at (0.642, 0.312).
+    Cats points along the axis animal, dogs lies 16 degrees above it, drink 74 degrees, milk at a right angle
+    on the axis drinking; and points down to the left. A dashed fence joins the tips. Inside it lies the
+    output for cats, at (0.642, 0.312).
     """
     x0, y0, unit = 310, 212, 150
 

@@ -514,9 +514,8 @@ class _Verdict:
         compared = []
         for result, right, case in zip(results, self._right(cases), cases, strict=True):
             numbers = _in_form(result, right)
-            if self.task.effect and numbers and not any(one.isnan().any() for one in numbers):
-                result = self.task.effect(*case, *numbers)
-            compared.append(result)
+            real = numbers and not any(one.isnan().any() for one in numbers)
+            compared.append(self.task.effect(*case, *numbers) if self.task.effect and real else result)
         return compared
 
     def _named(self, results: list[Any], cases: tuple[Case, ...]) -> str:
