@@ -39,6 +39,8 @@ LOCAL = "complexity/code-local-mask"
 LINEAR = "complexity/code-linear-attention"
 ATTENTION = "self-attention/code-attention"
 SPLIT = "self-attention/code-split-heads"
+SCALED = "self-attention/code-scaled-attention"
+DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
 ROTATE = "positional-encoding/code-rotate"
 
@@ -90,7 +92,26 @@ MOVE = "X = X.transpose(1, 2)"
 PHI = "nn.functional.elu(Q) + 1, nn.functional.elu(K) + 1"
 CUT = "X = X.reshape(batch, n, num_heads, hidden // num_heads)"
 FOLD = "return X.reshape(batch * num_heads, n, hidden // num_heads)"
+FIRST_ROW, SECOND_ROW = "[1.0, 0.0],", "[1.0, -0.3]]"
 KNOWN_WRONG = [
+    (SCALED, {SCALE: ""}, "missing-scale"),
+    (SCALED, {SCALE: "", "dim=-1)": "dim=-1) / Q.shape[-1] ** 0.5"}, "scale-after-softmax"),
+    (SCALED, {SCALE: " / Q.shape[-1]"}, "scale-by-d"),
+    (SCALED, {SCALE: " / V.shape[-1] ** 0.5"}, "scale-by-values"),
+    (SCALED, {"dim=-1": "dim=-2"}, "wrong-axis"),
+    (SCALED, {"torch.softmax(scores, dim=-1)": "scores"}, "no-softmax"),
+    (SCALED, {SCALE: "", "torch.softmax(scores, dim=-1)": "scores"}, "no-softmax"),
+    (SCALED, {RETURN: "return weights @ V"}, "only-output"),
+    (SCALED, {RETURN: "return weights, weights @ V"}, "swapped"),
+    (DESIGN, {SECOND_ROW: "[0.0, 1.0]]"}, "itself"),
+    (DESIGN, {SECOND_ROW: "[0.0, 0.0]]"}, "flat"),
+    (DESIGN, {FIRST_ROW: "[0.0, 0.0],", SECOND_ROW: "[0.0, 0.0]]"}, "flat"),
+    (DESIGN, {FIRST_ROW: "[2.0, 1.0],", SECOND_ROW: "[0.0, 0.0]]"}, "transposed"),
+    (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[-1.0, 0.0]]"}, "transposed"),
+    (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[0.0, 0.0]]"}, "other-direction"),
+    (DESIGN, {SECOND_ROW: "[1.0, 0.4]]"}, "dogs"),
+    (DESIGN, {SECOND_ROW: "[0.5, 1.0]]"}, "drink"),
+    (DESIGN, {FIRST_ROW: "[-1.0, 0.0],", SECOND_ROW: "[0.0, -1.0]]"}, "opposite"),
     (ATTENTION, {SCALE: ""}, "missing-scale"),
     (ATTENTION, {SCALE: "", "dim=-1)": "dim=-1) / Q.shape[-1] ** 0.5"}, "scale-after-softmax"),
     (ATTENTION, {SCALE: " / Q.shape[-1]"}, "scale-by-d"),
@@ -178,6 +199,21 @@ def test_every_bug_has_words_and_a_test(name: str) -> None:
     assert set(TASKS[name].bugs) == {bug for task, _, bug in KNOWN_WRONG if task == name}
 
 
+def test_a_matrix_is_judged_by_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    for first in ([9.0, 9.0], [0.0, 1.0], [0.0, 0.0]):
+        for second in ([1.0, 0.0], [50.0, -40.0], [0.1, -0.15]):
+            assert told(capsys, DESIGN, lambda X, rows=(first, second): torch.tensor(rows)) == "Correct.\n"
+    assert "Correct." in told(capsys, DESIGN, lambda X: torch.tensor([[0, 0], [1, 0]]))
+    assert "should have the shape (2, 2); it has (2,)" in told(capsys, DESIGN, lambda X: torch.ones(2))
+    assert "it returned list" in told(capsys, DESIGN, lambda X: [[1.0, 0.0], [1.0, -0.3]])
+    assert "contains NaN" in told(capsys, DESIGN, lambda X: torch.full((2, 2), torch.nan))
+    # whatever is wrong has a name: that the matrix differs from ours is no reason
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(200):
+        matrix = torch.randn(2, 2, generator=generator)
+        assert "should be" not in told(capsys, DESIGN, lambda X, W=matrix: W)
+
+
 def test_a_loop_that_never_ends(capsys: pytest.CaptureFixture[str]) -> None:
     def endless(*_: Any) -> None:
         while True:
@@ -215,7 +251,7 @@ def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> N
     assert "result[0, 0, 0] should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 1)
     assert "changes its inputs" in told(capsys, SPLIT, changes_its_input)
     assert "without calling it" in told(capsys, SPLIT, torch.ones(2))
-    with pytest.raises(ValueError, match="choose one of 'self-attention/code-attention'"):
+    with pytest.raises(ValueError, match="choose one of 'self-attention/code-scaled-attention'"):
         d2l.check("self-attention/why-scale", split_in_another_style)
 
 

@@ -35,6 +35,8 @@ class Task:
     bugs: dict[
         str, tuple[Callable[..., Results], ...]
     ]  # by name in the YAML file; each in its common spellings
+    # where many answers are right: what an answer does, given the inputs too; this is compared instead
+    effect: Callable[..., Results] | None = None
 
 
 def _normal(*shape: int, seed: int = 0) -> Tensor:
@@ -82,6 +84,16 @@ def _inverted_throughout(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = 
     return _right_attention(Q, K, V, None if mask is None else ~mask)
 
 
+def _without_softmax(Q: Tensor, K: Tensor, V: Tensor) -> Results:
+    scores = Q @ K.transpose(-2, -1) / Q.shape[-1] ** 0.5
+    return scores @ V, scores
+
+
+def _without_softmax_and_scale(Q: Tensor, K: Tensor, V: Tensor) -> Results:
+    scores = Q @ K.transpose(-2, -1)
+    return scores @ V, scores
+
+
 # widths of queries and values differ, and so do the numbers of queries and keys: mix-ups then show
 _ATTENTION = Task(
     returns=("output", "weights"),
@@ -127,6 +139,75 @@ _ATTENTION = Task(
         "empty-row-nan": (_attention(empty="nan"),),
         "empty-row-uniform": (_attention(empty="uniform"),),
     },
+)
+
+
+# the same without masks, for the first chapter
+_SCALED_ATTENTION = Task(
+    returns=("output", "weights"),
+    right=_right_attention,
+    cases=(
+        (_normal(3, 8), _normal(4, 8, seed=1), _normal(4, 5, seed=2)),
+        (_normal(2, 3, 16, seed=3), _normal(2, 5, 16, seed=4), _normal(2, 5, 4, seed=5)),
+    ),
+    edges=((_normal(1, 2, seed=6), _normal(1, 2, seed=7), _normal(1, 3, seed=8)),),
+    bugs={
+        name: _ATTENTION.bugs[name]
+        for name in (
+            "missing-scale",
+            "scale-after-softmax",
+            "scale-by-d",
+            "scale-by-values",
+            "wrong-axis",
+            "only-output",
+            "swapped",
+        )
+    }
+    | {"no-softmax": (_without_softmax, _without_softmax_and_scale)},
+)
+
+
+# --------------------------------------------------------------------------------------------- design query
+
+_PLANE = torch.tensor([[1.0, 0.0], [-0.6, -0.8], [0.96, 0.28], [0.28, 0.96], [0.0, 1.0]])
+_CATS, _MILK, _NOBODY, _TRANSPOSED, _OTHER_DIRECTION = 0, 4, 5, 6, 7  # the first two are rows of _PLANE
+
+
+def _listens_to(X: Tensor, W: Tensor, token: int) -> int:
+    """The token with the largest score; nobody if there is no single one."""
+    scores = X.double() @ (X[token].double() @ W.double())
+    best = scores > scores.max() - 1e-4
+    return int(scores.argmax()) if best.sum() == 1 else _NOBODY
+
+
+def _whom_milk_hears(X: Tensor, W: Tensor) -> Results:
+    found = _listens_to(X, W, _MILK)
+    if found == _NOBODY and _listens_to(X, W, _CATS) == _MILK:
+        found = _OTHER_DIRECTION
+    elif found != _CATS and _listens_to(X, W.T, _MILK) == _CATS:
+        found = _TRANSPOSED
+    return (torch.tensor(found),)
+
+
+def _matrix(*rows: list[float]) -> Callable[..., Results]:
+    return lambda X: (torch.tensor(rows),)
+
+
+_DESIGN_QUERY = Task(
+    returns=("W_q",),
+    right=_matrix([1.0, 0.0], [1.0, -0.3]),
+    cases=((_PLANE,),),
+    edges=(),
+    bugs={
+        "itself": (_matrix([1.0, 0.0], [0.0, 1.0]),),
+        "flat": (_matrix([0.0, 0.0], [0.0, 0.0]),),
+        "transposed": (_matrix([0.0, 1.0], [-1.0, 0.0]),),
+        "other-direction": (_matrix([0.0, 1.0], [0.0, 0.0]),),
+        "dogs": (_matrix([1.0, 0.0], [1.0, 0.5]),),
+        "drink": (_matrix([1.0, 0.0], [0.5, 1.0]),),
+        "opposite": (_matrix([-1.0, 0.0], [0.0, -1.0]),),
+    },
+    effect=_whom_milk_hears,
 )
 
 
@@ -323,6 +404,8 @@ _ROTATE = Task(
 )
 
 TASKS = {
+    "self-attention/code-scaled-attention": _SCALED_ATTENTION,
+    "self-attention/design-query": _DESIGN_QUERY,
     "self-attention/code-attention": _ATTENTION,
     "self-attention/code-split-heads": _SPLIT_HEADS,
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
@@ -408,7 +491,7 @@ class _Verdict:
                 )
             if any(result is None or _has_gap(result) for result in results):
                 return message("check_unwritten")
-            if not _all_same(results, [self.task.right(*case) for case in cases]):
+            if not _all_same(self._compared(results, cases), self._compared(self._right(cases), cases)):
                 reason = self._named(results, cases) or self._first_difference(results, cases)
                 return message("check_bug", reason=reason)
         if changed:
@@ -425,11 +508,24 @@ class _Verdict:
         ]
         return stopped + ("\n" + message("check_line", line=own[-1]) if own and own[-1] else "")
 
+    def _right(self, cases: tuple[Case, ...]) -> list[Results]:
+        return [self.task.right(*case) for case in cases]
+
+    def _compared(self, results: list[Any], cases: tuple[Case, ...]) -> list[Any]:
+        """The results, or what they do, where the task asks for an effect and they have the right form."""
+        compared = []
+        for result, right, case in zip(results, self._right(cases), cases, strict=True):
+            numbers = _in_form(result, right)
+            real = numbers and not any(one.isnan().any() for one in numbers)
+            compared.append(self.task.effect(*case, *numbers) if self.task.effect and real else result)
+        return compared
+
     def _named(self, results: list[Any], cases: tuple[Case, ...]) -> str:
-        right = [self.task.right(*case) for case in cases]
+        right = self._compared(self._right(cases), cases)
+        results = self._compared(results, cases)
         for bug, spellings in self.task.bugs.items():
             for wrong in spellings:
-                expected = [wrong(*case) for case in cases]
+                expected = self._compared([wrong(*case) for case in cases], cases)
                 if not _all_same(expected, right) and _all_same(results, expected):
                     return self.bugs[bug]
         return ""
@@ -487,14 +583,22 @@ def _untouched(value: Tensor, before: Tensor) -> bool:
     return (value.device, value.dtype) == (before.device, before.dtype) and torch.equal(value, before)
 
 
-def _same(result: Any, expected: tuple[Any, ...]) -> bool:
+def _in_form(result: Any, expected: Results) -> Results:
+    """The numbers of a result that has the form of the expected one; nothing if it has another."""
     returned = _as_tuple(result)
-    return len(returned) == len(expected) and all(
-        _is_real(one)
-        and one.shape == right.shape
-        and (numbers := _numbers(one)) is not None
-        and torch.allclose(numbers, right.double(), atol=1e-4, equal_nan=True)
-        for one, right in zip(returned, expected, strict=True)
+    numbers = tuple(
+        numbers
+        for one, right in zip(returned, expected, strict=False)
+        if _is_real(one) and one.shape == right.shape and (numbers := _numbers(one)) is not None
+    )
+    return numbers if len(numbers) == len(returned) == len(expected) else ()
+
+
+def _same(result: Any, expected: Results) -> bool:
+    numbers = _in_form(result, expected)
+    return bool(numbers) and all(
+        torch.allclose(one, right.double(), atol=1e-4, equal_nan=True)
+        for one, right in zip(numbers, expected, strict=True)
     )
 
 
