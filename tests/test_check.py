@@ -38,6 +38,7 @@ def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options
     return capsys.readouterr().out
 
 
+PATHS = "complexity/code-path-lengths"
 LOCAL = "complexity/code-local-mask"
 LINEAR = "complexity/code-linear-attention"
 ATTENTION = "self-attention/code-attention"
@@ -117,6 +118,11 @@ KNOWN_WRONG = [
     (SPLIT, {MOVE: "X = X.permute(2, 0, 1, 3)"}, "heads-before-batch"),
     (SPLIT, {FOLD: "return X"}, "not-folded"),
     (SPLIT, {MOVE: "X = X.permute(0, 2, 3, 1)", FOLD: "return X.flatten(0, 1)"}, "axes-swapped"),
+    (PATHS, {"(k - 1) // 2": "k - 1"}, "whole-window"),
+    (PATHS, {"(k - 1) // 2": "k"}, "by-kernel-size"),
+    (PATHS, {"torch.ceil(distance / reach)": "(distance // reach)"}, "rounded-down"),
+    (PATHS, {".clamp(min=1)": ""}, "own-input-zero"),
+    (PATHS, {".abs()": ""}, "one-sided"),
     (LOCAL, {"r // 2": "r"}, "too-wide"),
     (LOCAL, {"<=": "<"}, "too-narrow"),
     (LOCAL, {".abs()": ""}, "one-sided"),

@@ -199,6 +199,39 @@ _LOCAL_MASK = Task(
 )
 
 
+# --------------------------------------------------------------------------------------------- path lengths
+
+
+def _path_lengths(
+    reach: Callable[[int], float] = lambda k: (k - 1) // 2,
+    whole: Callable[[Tensor], Tensor] = torch.ceil,
+    least: int = 1,
+    signed: bool = False,
+) -> Callable[..., Results]:
+    """Layers of convolution between all pairs, right by default, with one thing at a time done wrong."""
+
+    def path_lengths(n: int, k: int) -> Results:
+        distance = _distance(n) if signed else _distance(n).abs()
+        return (whole(distance / reach(k)).clamp(min=least),)
+
+    return path_lengths
+
+
+_PATH_LENGTHS = Task(
+    returns=("layers",),
+    right=_path_lengths(),
+    cases=((7, 3), (9, 5)),
+    edges=((1, 3), (4, 9)),
+    bugs={
+        "whole-window": (_path_lengths(reach=lambda k: k - 1),),
+        "by-kernel-size": (_path_lengths(reach=lambda k: k),),
+        "rounded-down": (_path_lengths(whole=torch.floor),),
+        "own-input-zero": (_path_lengths(least=0),),
+        "one-sided": (_path_lengths(signed=True),),
+    },
+)
+
+
 # ----------------------------------------------------------------------------------------- linear attention
 
 
@@ -325,6 +358,7 @@ _ROTATE = Task(
 TASKS = {
     "self-attention/code-attention": _ATTENTION,
     "self-attention/code-split-heads": _SPLIT_HEADS,
+    "complexity/code-path-lengths": _PATH_LENGTHS,
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
     "complexity/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
