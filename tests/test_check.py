@@ -39,6 +39,7 @@ def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options
 
 
 PATHS = "complexity/code-path-lengths"
+MERGE = "cost-in-practice/code-online-softmax"
 LOCAL = "complexity/code-local-mask"
 LINEAR = "complexity/code-linear-attention"
 ATTENTION = "self-attention/code-attention"
@@ -123,6 +124,13 @@ KNOWN_WRONG = [
     (PATHS, {"torch.ceil(distance / reach)": "(distance // reach)"}, "rounded-down"),
     (PATHS, {".clamp(min=1)": ""}, "own-input-zero"),
     (PATHS, {".abs()": ""}, "one-sided"),
+    (MERGE, {"a, b = torch.exp(best_a - best), torch.exp(best_b - best)": "a = b = 1"}, "nothing-rescaled"),
+    (MERGE, {"a * total_a + b * total_b": "total_a + total_b"}, "total-not-rescaled"),
+    (MERGE, {"a * output_a + b * output_b": "output_a + output_b"}, "output-not-rescaled"),
+    (MERGE, {"(best_a - best)": "(best - best_a)", "(best_b - best)": "(best - best_b)"}, "wrong-sign"),
+    (MERGE, {"torch.exp(best_b - best)": "1"}, "second-not-rescaled"),
+    (MERGE, {"torch.maximum(best_a, best_b)": "best_b"}, "block-only"),
+    (MERGE, {"return best, total, output": "return best, total, output / total"}, "already-divided"),
     (LOCAL, {"r // 2": "r"}, "too-wide"),
     (LOCAL, {"<=": "<"}, "too-narrow"),
     (LOCAL, {".abs()": ""}, "one-sided"),
