@@ -35,6 +35,8 @@ def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options
     return capsys.readouterr().out
 
 
+PATHS = "complexity/code-path-lengths"
+MERGE = "cost-in-practice/code-online-softmax"
 LOCAL = "complexity/code-local-mask"
 LINEAR = "complexity/code-linear-attention"
 ATTENTION = "self-attention/code-attention"
@@ -135,6 +137,18 @@ KNOWN_WRONG = [
     (SPLIT, {MOVE: "X = X.permute(2, 0, 1, 3)"}, "heads-before-batch"),
     (SPLIT, {FOLD: "return X"}, "not-folded"),
     (SPLIT, {MOVE: "X = X.permute(0, 2, 3, 1)", FOLD: "return X.flatten(0, 1)"}, "axes-swapped"),
+    (PATHS, {"(k - 1) // 2": "k - 1"}, "whole-window"),
+    (PATHS, {"(k - 1) // 2": "k"}, "by-kernel-size"),
+    (PATHS, {"torch.ceil(distance / reach)": "(distance // reach)"}, "rounded-down"),
+    (PATHS, {".clamp(min=1)": ""}, "own-input-zero"),
+    (PATHS, {".abs()": ""}, "one-sided"),
+    (MERGE, {"a, b = torch.exp(best_a - best), torch.exp(best_b - best)": "a = b = 1"}, "nothing-rescaled"),
+    (MERGE, {"a * total_a + b * total_b": "total_a + total_b"}, "total-not-rescaled"),
+    (MERGE, {"a * output_a + b * output_b": "output_a + output_b"}, "output-not-rescaled"),
+    (MERGE, {"(best_a - best)": "(best - best_a)", "(best_b - best)": "(best - best_b)"}, "wrong-sign"),
+    (MERGE, {"torch.exp(best_b - best)": "1"}, "second-not-rescaled"),
+    (MERGE, {"torch.maximum(best_a, best_b)": "best_b"}, "block-only"),
+    (MERGE, {"return best, total, output": "return best, total, output / total"}, "already-divided"),
     (LOCAL, {"r // 2": "r"}, "too-wide"),
     (LOCAL, {"<=": "<"}, "too-narrow"),
     (LOCAL, {".abs()": ""}, "one-sided"),

@@ -280,6 +280,96 @@ _LOCAL_MASK = Task(
 )
 
 
+# --------------------------------------------------------------------------------------------- path lengths
+
+
+def _path_lengths(
+    reach: Callable[[int], float] = lambda k: (k - 1) // 2,
+    whole: Callable[[Tensor], Tensor] = torch.ceil,
+    least: int = 1,
+    signed: bool = False,
+) -> Callable[..., Results]:
+    """Layers of convolution between all pairs, right by default, with one thing at a time done wrong."""
+
+    def path_lengths(n: int, k: int) -> Results:
+        distance = _distance(n) if signed else _distance(n).abs()
+        return (whole(distance / reach(k)).clamp(min=least),)
+
+    return path_lengths
+
+
+_PATH_LENGTHS = Task(
+    returns=("layers",),
+    right=_path_lengths(),
+    cases=((7, 3), (9, 5)),
+    edges=((1, 3), (4, 9)),
+    bugs={
+        "whole-window": (_path_lengths(reach=lambda k: k - 1),),
+        "by-kernel-size": (_path_lengths(reach=lambda k: k),),
+        "rounded-down": (_path_lengths(whole=torch.floor),),
+        "own-input-zero": (_path_lengths(least=0),),
+        "one-sided": (_path_lengths(signed=True),),
+    },
+)
+
+
+# ------------------------------------------------------------------------------------------- online softmax
+
+
+def _merge(
+    shrink_total: bool = True,
+    shrink_output: bool = True,
+    shrink_second: bool = True,
+    sign: float = 1.0,
+    best_of: Callable[[Tensor, Tensor], Tensor] = torch.maximum,
+    divided: bool = False,
+) -> Callable[..., Results]:
+    """The sums of two halves of the keys made one, right by default, with one thing at a time done wrong."""
+
+    def merge(best_a: Tensor, total_a: Tensor, output_a: Tensor, *second: Tensor) -> Results:
+        best_b, total_b, output_b = second
+        best = best_of(best_a, best_b)
+        a = torch.exp(sign * (best_a - best))
+        b = torch.exp(sign * (best_b - best)) if shrink_second else torch.ones(())
+        total = a * total_a + b * total_b if shrink_total else total_a + total_b
+        output = a * output_a + b * output_b if shrink_output else output_a + output_b
+        return best, total, output / total if divided else output
+
+    return merge
+
+
+def _half(n: int, d: int, seed: int) -> Case:
+    """What one processor hands over: the largest score, the total, the sum of the values."""
+    scores, values = _normal(n, 4, seed=seed), _normal(4, d, seed=seed + 1)
+    best = scores.max(dim=1, keepdim=True).values
+    weights = torch.exp(scores - best)
+    return best, weights.sum(dim=1, keepdim=True), weights @ values
+
+
+def _large(half: Case) -> Case:
+    return half[0] + 200, *half[1:]
+
+
+_ONLINE_SOFTMAX = Task(
+    returns=("best", "total", "output"),
+    right=_merge(),
+    cases=((*_half(6, 3, 0), *_half(6, 3, 2)), (*_half(4, 2, 4), *_half(4, 2, 6))),
+    edges=(
+        (*_large(_half(3, 2, 8)), *_half(3, 2, 10)),
+        (torch.full((3, 1), -torch.inf), torch.zeros(3, 1), torch.zeros(3, 2), *_half(3, 2, 12)),
+    ),
+    bugs={
+        "nothing-rescaled": (_merge(shrink_total=False, shrink_output=False),),
+        "total-not-rescaled": (_merge(shrink_total=False),),
+        "output-not-rescaled": (_merge(shrink_output=False),),
+        "wrong-sign": (_merge(sign=-1),),
+        "second-not-rescaled": (_merge(shrink_second=False),),
+        "block-only": (_merge(best_of=lambda a, b: b),),
+        "already-divided": (_merge(divided=True),),
+    },
+)
+
+
 # ----------------------------------------------------------------------------------------- linear attention
 
 
@@ -408,6 +498,8 @@ TASKS = {
     "self-attention/design-query": _DESIGN_QUERY,
     "self-attention/code-attention": _ATTENTION,
     "self-attention/code-split-heads": _SPLIT_HEADS,
+    "complexity/code-path-lengths": _PATH_LENGTHS,
+    "cost-in-practice/code-online-softmax": _ONLINE_SOFTMAX,
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
     "complexity/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
