@@ -41,7 +41,8 @@ def read(path: Path) -> Source:
         source.add((), "not UTF-8: save the file in this encoding")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        source.lines[()] = mark.line + 1 if mark else 1
+        # YAML counts lone carriage returns as ends of lines, too; an editor may not
+        source.lines[()] = min(mark.line, raw.count(b"\n")) + 1 if mark else 1
         # by far the likeliest reason, and YAML's own words for it help nobody
         hint = "; a text with a colon in it needs quotes or |-" if "mapping values" in str(error) else ""
         source.add((), f"not YAML: {error.problem or error.context}{hint}")
