@@ -323,8 +323,8 @@ _ROTATE = Task(
 )
 
 TASKS = {
-    "self-attention/code-attention": _ATTENTION,
-    "self-attention/code-split-heads": _SPLIT_HEADS,
+    "multi-head-attention/code-attention": _ATTENTION,
+    "multi-head-attention/code-split-heads": _SPLIT_HEADS,
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
     "complexity/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
@@ -339,7 +339,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
     """Check your function for a code exercise and print the verdict: which bug a wrong one looks like.
 
     Args:
-        name: the exercise, e.g. ``"self-attention/code-attention"``.
+        name: the exercise, e.g. ``"multi-head-attention/code-attention"``.
         function: your function, not called.
         seconds: how long it may take in all; a function that does not end is stopped.
 
@@ -347,7 +347,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         ValueError: there is no such code exercise (the names are given), or `seconds` is no time to wait.
 
     Example:
-        >>> check("self-attention/code-split-heads", lambda X, num_heads: ...)
+        >>> check("multi-head-attention/code-split-heads", lambda X, num_heads: ...)
         Not written yet: replace each ... by your code.
     """
     if name not in list(TASKS):  # a list, because what cannot be hashed is no name either
