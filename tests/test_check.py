@@ -218,7 +218,7 @@ def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> N
     assert "result[0, 0, 0] should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 1)
     assert "changes its inputs" in told(capsys, SPLIT, changes_its_input)
     assert "without calling it" in told(capsys, SPLIT, torch.ones(2))
-    with pytest.raises(ValueError, match="choose one of '.*multi-head-attention/code-attention'"):
+    with pytest.raises(ValueError, match=r"choose one of '.*multi-head-attention/code-attention'"):
         d2l.check("self-attention/why-scale", split_in_another_style)
 
 
