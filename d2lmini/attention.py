@@ -621,7 +621,7 @@ def _check_heads(num_hiddens: int, num_heads: int) -> None:
 
 
 class MultiHeadAttention(nn.Module):
-    """Several scaled dot-product attentions side by side, each on its own share of the width.
+    """Several scaled dot-product attentions side by side, each with projections of its own.
 
     After a forward `attention.attention_weights` gives the weights, shape (batch * num_heads, queries, keys).
 

@@ -11,7 +11,7 @@ KINDS: dict[str, str] = {}  # kind -> the first exercise of it
 for _name in content.exercise_names():
     KINDS.setdefault(content.exercise_content(_name, "en")["kind"], _name)
 WORDS = words("en")["exercises"]
-EACH = (*KINDS.values(), "self-attention/where-the-mask")  # a spot may also be one of a picture
+EACH = (*KINDS.values(), "multi-head-attention/where-the-mask")  # a spot may also be one of a picture
 
 
 class Reader:

@@ -39,8 +39,8 @@ PATHS = "complexity/code-path-lengths"
 MERGE = "cost-in-practice/code-online-softmax"
 LOCAL = "complexity/code-local-mask"
 LINEAR = "complexity/code-linear-attention"
-ATTENTION = "self-attention/code-attention"
-SPLIT = "self-attention/code-split-heads"
+ATTENTION = "multi-head-attention/code-attention"
+SPLIT = "multi-head-attention/code-split-heads"
 SCALED = "self-attention/code-scaled-attention"
 DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
@@ -344,5 +344,5 @@ def test_no_time_to_wait_is_refused(seconds: Any) -> None:
 
 @pytest.mark.parametrize("name", [None, 3, ["self-attention"], "self-attention/code"])
 def test_no_code_exercise_is_refused(name: Any) -> None:
-    with pytest.raises(ValueError, match=r"^name: got .*; choose one of 'self-attention"):
+    with pytest.raises(ValueError, match=r"^name: got .*; choose one of '"):
         d2l.check(name, split_in_another_style)

@@ -297,7 +297,7 @@ def test_the_host_may_change_the_answer(sheet: Sheet) -> None:
 
 
 def test_moving_an_item_keeps_the_focus_and_is_announced(sheet: Sheet) -> None:
-    sheet.open("self-attention/head-shapes")
+    sheet.open("multi-head-attention/head-shapes")
     sheet.to(".d2l-order button", 1)
     label = sheet.focused
     sheet.page.keyboard.press("Enter")
@@ -306,7 +306,7 @@ def test_moving_an_item_keeps_the_focus_and_is_announced(sheet: Sheet) -> None:
 
 
 def test_the_ends_of_an_order_are_ends(sheet: Sheet) -> None:
-    sheet.open("self-attention/head-shapes")
+    sheet.open("multi-head-attention/head-shapes")
     before = sheet.order()
     for button in (0, 2 * len(before) - 1):
         sheet.to(".d2l-order button", button)
@@ -318,13 +318,13 @@ def test_the_ends_of_an_order_are_ends(sheet: Sheet) -> None:
 def test_what_can_be_pressed_says_where_it_is(sheet: Sheet) -> None:
     sheet.open(KINDS["bug"]).to(".d2l-code [aria-pressed]")
     assert sheet.focused == "Line 2: Q, K = elu(Q) + 1, elu(K) + 1             # positive features"
-    sheet.open("self-attention/leaking-weight").to(".d2l-cell")
+    sheet.open("multi-head-attention/leaking-weight").to(".d2l-cell")
     name = f"{plain(sheet.state['rows'][0])}, {plain(sheet.state['columns'][0])}: "
     assert sheet.focused == name + sheet.state["values"][0][0]
 
 
 def test_arrow_keys_walk_through_a_matrix(sheet: Sheet) -> None:
-    sheet.open("self-attention/mask-matrix").to("td input")
+    sheet.open("multi-head-attention/mask-matrix").to("td input")
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft"):
         sheet.page.keyboard.press(key)
     assert sheet.focused == "milk, dogs"

@@ -192,7 +192,8 @@ def test_each_kind_of_exercise(host: Host, name: str) -> None:
 
 def test_a_function_to_write_leads_to_where_python_runs(host: Host) -> None:
     """From the website to Colab; in a notebook it runs already."""
-    link = host.exercise("self-attention/code-attention").here.get_by_role("link", name="Run this in Colab")
+    here = host.exercise("multi-head-attention/code-attention").here
+    link = here.get_by_role("link", name="Run this in Colab")
     assert link.count() == isinstance(host, Website)
     if isinstance(host, Website):
         address = link.get_attribute("href") or ""

@@ -39,10 +39,10 @@ watch("event", longer, {durationThreshold: 16});
 TOUCHES = {
     "choice": ("self-attention", "[data-id='self-attention/why-scale']", "input", "click"),
     "multiple": ("complexity", "[data-id='complexity/sequential-claims']", "input", "click"),
-    "matrix": ("self-attention", "[data-id='self-attention/mask-matrix']", "td label", "click"),
+    "matrix": ("self-attention", "[data-id='multi-head-attention/mask-matrix']", "td label", "click"),
     "order": (
         "self-attention",
-        "[data-id='self-attention/head-shapes']",
+        "[data-id='multi-head-attention/head-shapes']",
         ".d2l-move [aria-disabled=false]",
         "click",
     ),

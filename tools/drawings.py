@@ -103,32 +103,45 @@ def nodes(places: Iterable[Point], kind: str, filled: Iterable[Point]) -> str:
 
 
 def attention_heads() -> Iterator[str]:
-    """Multi-head attention: the width is cut into heads that attend separately and are joined again
+    """Multi-head attention: all of the input is projected three times, and the projections are cut into heads
 
-    The columns of the input are cut into three slices. Each slice goes through an attention of its own. The
-    three results stand side by side again, and a last matrix mixes them.
+    The whole input X is multiplied by W_q, W_k and W_v, which gives Q, K and V in full width. Each of the
+    three is cut into three slices. Head 1 takes the first slice of Q, of K and of V, head 2 the second,
+    head 3 the third. Each head attends by itself. Their outputs are joined side by side, and W_o mixes them
+    into Y.
     """
-    shades = (0.12, 0.32, 0.55)  # of the three heads
-    joined = [[shade for shade in shades for _ in range(2)]] * 4
+    shades = (0.14, 0.38, 0.65)  # of the three heads
     arrow = {"marker_end": "url(#attention-heads-arrow)"}
-    flow = {"fill": "none", "stroke": "muted", "stroke_width": 1.6}
+    rows = (74, 166, 258)
+    kinds = ("query", "key", "value")
     yield arrowhead("attention-heads-arrow", "muted")
-    yield bold(80, 28, "{{input}}") + grid(20, 80, joined, "query", 20, 1)
-    yield words(80, 186, "{{(n, hidden)}}", "muted", 18)
-    for head, shade in enumerate(shades):
-        y = 52 + 76 * head
-        yield element("path", d=f"M146 120C180 120 175 {y} 204 {y}", **flow, **arrow)
-        yield grid(210, y - 30, [[shade] * 2] * 4, "query", 15, 1)
-        yield line((246, y), (268, y), "muted", 1.6, **arrow)
-        yield element("rect", x=272, y=y - 22, width=128, height=44, rx=6, **flow | {"stroke_width": 1.3})
-        yield words(336, y + 5, f"{{{{head}}}} {head + 1}")
-        yield line((402, y), (424, y), "muted", 1.6, **arrow)
-        yield grid(430, y - 30, [[shade] * 2] * 4, "output", 15, 1)
-        yield element("path", d=f"M464 {y}C490 {y} 485 120 506 120", **flow)
-    yield line((504, 120), (520, 120), "muted", 1.6, **arrow)
-    yield grid(526, 80, joined, "output", 20, 1) + bold(586, 28, "{{joined}}")
-    yield words(586, 186, "{{(n, hidden)}}", "muted", 18) + words(586, 211, "→ W" + small("o", 4), "output")
-    yield words(336, 264, "{{each head: (n, hidden / heads)}}", "muted", 18)
+    yield grid(8, 142, [[0.14] * 6] * 4, "muted", 12, 1) + words(44, 132, "X", size=22, font_style="italic")
+    for y, kind, letter in zip(rows, kinds, "QKV", strict=True):
+        yield line((84, 166), (136, y), "muted", 1.6, **arrow)
+        matrix = element("tspan", "W", font_style="italic") + small(letter.lower(), 4)
+        yield words({74: 94, 166: 112, 258: 96}[y], {74: 92, 166: 187, 258: 258}[y], matrix, kind, 18)
+        yield words(184, y - 32, letter, kind, 20, font_style="italic")
+        for head, shade in enumerate(shades):
+            yield grid(142 + 30 * head, y - 24, [[shade] * 2] * 4, kind, 12, 1)
+            yield line((230, y), (302, rows[head]), kind, 1.4, stroke_opacity=0.8)
+    for head, (y, shade) in enumerate(zip(rows, shades, strict=True)):
+        yield element(
+            "rect", x=304, y=y - 36, width=84, height=72, rx=6, fill="bg", stroke="muted", stroke_width=1.3
+        )
+        yield words(346, y - 16, f"{{{{head}}}} {head + 1}", size=16)
+        for piece, kind in enumerate(kinds):
+            yield grid(316 + 22 * piece, y - 6, [[shade] * 2] * 4, kind, 8, 1)
+        yield line((390, y), (404, y), "muted", 1.6, **arrow)
+        yield grid(408, y - 24, [[shade] * 2] * 4, "output", 12, 1)
+        bend = f"M434 {y}C456 {y} 448 166 466 166"
+        yield element("path", d=bend, fill="none", stroke="muted", stroke_width=1.6, **arrow)
+    yield grid(472, 142, [[shade for shade in shades for _ in range(2)]] * 4, "output", 12, 1)
+    yield line((548, 166), (594, 166), "muted", 1.6, **arrow)
+    yield words(570, 152, element("tspan", "W", font_style="italic") + small("o", 4), size=18)
+    yield grid(600, 142, [[0.38] * 6] * 4, "output", 12, 1)
+    yield words(636, 132, "Y", size=22, font_style="italic")
+    for x, step in ((104, "project"), (266, "cut"), (346, "attend"), (508, "join"), (571, "mix")):
+        yield words(x, 326, f"{{{{{step}}}}}", "muted", 18)
 
 
 def attention_plane() -> Iterator[str]:
@@ -357,7 +370,7 @@ def three_architectures() -> Iterator[str]:
 DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → what draws it, and its height
     draw.__name__.replace("_", "-"): (draw, height)
     for draw, height in (
-        (attention_heads, 276),
+        (attention_heads, 340),
         (attention_plane, 356),
         (attention_qkv, 226),
         (course_map, 464),

@@ -496,8 +496,8 @@ _ROTATE = Task(
 TASKS = {
     "self-attention/code-scaled-attention": _SCALED_ATTENTION,
     "self-attention/design-query": _DESIGN_QUERY,
-    "self-attention/code-attention": _ATTENTION,
-    "self-attention/code-split-heads": _SPLIT_HEADS,
+    "multi-head-attention/code-attention": _ATTENTION,
+    "multi-head-attention/code-split-heads": _SPLIT_HEADS,
     "complexity/code-path-lengths": _PATH_LENGTHS,
     "cost-in-practice/code-online-softmax": _ONLINE_SOFTMAX,
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
@@ -514,7 +514,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
     """Check your function for a code exercise and print the verdict: which bug a wrong one looks like.
 
     Args:
-        name: the exercise, e.g. ``"self-attention/code-attention"``.
+        name: the exercise, e.g. ``"multi-head-attention/code-attention"``.
         function: your function, not called.
         seconds: how long it may take in all; a function that does not end is stopped.
 
@@ -522,7 +522,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         ValueError: there is no such code exercise (the names are given), or `seconds` is no time to wait.
 
     Example:
-        >>> check("self-attention/code-split-heads", lambda X, num_heads: ...)
+        >>> check("multi-head-attention/code-split-heads", lambda X, num_heads: ...)
         Not written yet: replace each ... by your code.
     """
     if isinstance(name, str):
