@@ -33,7 +33,11 @@ READING = ("book/requirements.txt",)  # without torch: some 100 MB
 EVERYTHING = ("requirements.txt", "book/requirements.txt")
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
 VERBS = ("serve", "test", "site", "notebooks", "lockstep", "prose", "numbers", "exercises", "bench")
-MODULES = {"site": "book.build", "exercises": "tools.compile_exercises"}  # the others: tools.VERB
+MODULES = {
+    "site": "book.build",
+    "numbers": "tools.quantities",
+    "exercises": "tools.compile_exercises",
+}  # the others: tools.VERB
 
 
 # What pip and apt write, and the reason for it in the words of the course.

@@ -1,4 +1,4 @@
-"""Is every number in the text computed somewhere? `python -m tools.numbers` names those that are not.
+"""Is every number in the text computed somewhere? `python -m tools.quantities` names those that are not.
 
 A number in the prose of a chapter, or in an exercise of it, counts as computed if the chapter prints it, if
 its code has it, or if `chapters/numbers/<chapter>.toml` says how to compute it:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from book.chapters import LANGUAGES
-from tools import numbers
+from tools import quantities
 
 
 def test_every_number_is_computed() -> None:
-    assert not (found := numbers.check()), "\n".join(map(str, found))
+    assert not (found := quantities.check()), "\n".join(map(str, found))
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ def test_every_number_is_computed() -> None:
     ],
 )
 def test_numbers_are_read_as_they_are_written(text: str, written: str, value: float) -> None:
-    (number,) = numbers.numbers(text)
+    (number,) = quantities.numbers(text)
     assert (number.text, number.value) == (written, pytest.approx(value))
 
 
 def test_links_years_and_small_counts_are_no_quantities() -> None:
     text = "5 of 12, by (1.4), [chapter 3](x.ipynb#a-44), `f(99)`, Press 2022 $\\tag{3.7}$, D2L 0.17"
-    assert not list(numbers.quantities(text))
+    assert not list(quantities.quantities(text))
 
 
 def course(folder: Path, prose: str, code: str = "print(1)", printed: str = "", table: str = "") -> Path:
@@ -65,12 +65,12 @@ def course(folder: Path, prose: str, code: str = "print(1)", printed: str = "", 
 
 def test_printed_and_coded_numbers_are_computed(tmp_path: Path) -> None:
     prose = "At 4\u2009096 tokens 0.88 remains, some 43 %."
-    assert not numbers.check(course(tmp_path, prose, "n = 4_096", "0.8808 and 0.4321"))
+    assert not quantities.check(course(tmp_path, prose, "n = 4_096", "0.8808 and 0.4321"))
 
 
 @pytest.mark.parametrize("prose", ["0.87 remains", "at 4\u2009097 tokens", "some 44 %"])
 def test_another_number_is_named(tmp_path: Path, prose: str) -> None:
-    found = numbers.check(course(tmp_path, prose, "n = 4_096", "0.8808 and 0.4321"))
+    found = quantities.check(course(tmp_path, prose, "n = 4_096", "0.8808 and 0.4321"))
     assert [finding.where for finding in found] == [
         f"chapters/{language}/one.ipynb#text" for language in LANGUAGES
     ]
@@ -87,5 +87,5 @@ def test_another_number_is_named(tmp_path: Path, prose: str) -> None:
     ],
 )
 def test_a_table_computes_what_the_page_does_not(tmp_path: Path, table: str, message: str) -> None:
-    found = numbers.check(course(tmp_path, "0.88 remains", table=table))
+    found = quantities.check(course(tmp_path, "0.88 remains", table=table))
     assert message in "\n".join(map(str, found)) if message else not found
