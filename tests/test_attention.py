@@ -78,7 +78,7 @@ def test_masks_say_who_may_attend_to_whom(n):
 
 
 def test_the_local_mask_is_the_one_of_the_exercise():
-    solution = yaml.safe_load((EXERCISES / "complexity" / "code-local-mask.yaml").read_text("utf-8"))
+    solution = yaml.safe_load((EXERCISES / "long-sequences" / "code-local-mask.yaml").read_text("utf-8"))
     space = {"torch": torch}
     exec(solution["solution_code"], space)
     for n, width in ((1, 1), (4, 3), (9, 5), (3, 7)):

@@ -38,8 +38,8 @@ def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options
     return capsys.readouterr().out
 
 
-LOCAL = "complexity/code-local-mask"
-LINEAR = "complexity/code-linear-attention"
+LOCAL = "long-sequences/code-local-mask"
+LINEAR = "long-sequences/code-linear-attention"
 ATTENTION = "self-attention/code-attention"
 SPLIT = "self-attention/code-split-heads"
 SINUSOIDS = "positional-encoding/code-sinusoids"

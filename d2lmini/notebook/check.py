@@ -325,8 +325,8 @@ _ROTATE = Task(
 TASKS = {
     "self-attention/code-attention": _ATTENTION,
     "self-attention/code-split-heads": _SPLIT_HEADS,
-    "complexity/code-linear-attention": _LINEAR_ATTENTION,
-    "complexity/code-local-mask": _LOCAL_MASK,
+    "long-sequences/code-linear-attention": _LINEAR_ATTENTION,
+    "long-sequences/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
     "positional-encoding/code-rotate": _ROTATE,
 }
