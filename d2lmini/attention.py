@@ -624,6 +624,8 @@ class MultiHeadAttention(nn.Module):
     """Several scaled dot-product attentions side by side, each with projections of its own.
 
     After a forward `attention.attention_weights` gives the weights, shape (batch * num_heads, queries, keys).
+    A forward has two halves, `project` and `attend`: whoever asks the same keys again and again, as a decoder
+    does, projects them once.
 
     Args:
         key_size: width of the keys that come in.
@@ -646,6 +648,10 @@ class MultiHeadAttention(nn.Module):
         torch.Size([2, 4, 100])
         >>> multi_head.attention.attention_weights.shape
         torch.Size([10, 4, 6])
+        >>> multi_head = multi_head.eval()
+        >>> keys, values = multi_head.project(Y, Y)
+        >>> torch.equal(multi_head.attend(X, keys, values), multi_head(X, Y, Y))
+        True
         >>> sum(weight.numel() for weight in multi_head.parameters())
         40000
     """
@@ -693,20 +699,55 @@ class MultiHeadAttention(nn.Module):
             TypeError: `valid_lens` is not a tensor of integers, or `mask` is not boolean.
             ValueError: the shapes do not fit together.
         """
-        for name, X, W in (
-            ("queries", queries, self.W_q),
-            ("keys", keys, self.W_k),
-            ("values", values, self.W_v),
-        ):
-            if X.dim() != 3 or X.shape[-1] != W.in_features:
-                raise ValueError(
-                    f"{name}: got shape {_shape(X)}; they have shape (batch, n, {W.in_features}). Add a "
-                    f"missing axis with {name}.unsqueeze(0), or make the module with the width of your {name}"
-                )
+        return self.attend(queries, *self.project(keys, values), valid_lens, mask)
+
+    def project(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Do the half of a forward that needs no queries: what comes out can be kept and used for many.
+
+        Args:
+            keys: shape (batch, keys, key_size).
+            values: shape (batch, keys, value_size).
+
+        Returns:
+            The projected keys and values, all heads side by side, both of shape (batch, keys, num_hiddens).
+
+        Raises:
+            ValueError: a shape does not fit.
+        """
+        _check_input("keys", keys, self.W_k.in_features)
+        _check_input("values", values, self.W_v.in_features)
+        return self.W_k(keys), self.W_v(values)
+
+    def attend(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Do the other half: attend to keys and values that `project` has made.
+
+        Args and errors are those of `forward`, but keys and values have shape (batch, keys, num_hiddens).
+
+        Returns:
+            Shape (batch, queries, num_hiddens).
+        """
+        _check_input("queries", queries, self.W_q.in_features)
+        for name, X in (("keys", keys), ("values", values)):
+            _check_input(name, X, self.W_o.in_features)
         # As views with an axis for the heads; `transpose_qkv` would have to copy.
         Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
-        K = _split_heads(self.W_k(keys), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
-        V = _split_heads(self.W_v(values), self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
+        K = _split_heads(keys, self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
+        V = _split_heads(values, self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
         masks = (valid_lens,) if mask is None else (valid_lens, mask)  # a module of D2L's takes no mask
         output = self.attention(Q, K, V, *masks)  # (batch, heads, queries, num_hiddens / heads)
         return self.W_o(_join_heads(output))  # (batch, queries, num_hiddens)
+
+
+def _check_input(name: str, X: Tensor, width: int) -> None:
+    if X.dim() != 3 or X.shape[-1] != width:
+        raise ValueError(
+            f"{name}: got shape {_shape(X)}; they have shape (batch, n, {width}). Add a missing axis with "
+            f"{name}.unsqueeze(0), or make the module with the width of your {name}"
+        )

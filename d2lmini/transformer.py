@@ -271,12 +271,13 @@ class DecoderBlock(nn.Module):
     """Block `i` of the decoder: self-attention, attention to the source, feed-forward, each with add & norm.
 
     A token sees itself and the tokens before it, in training and in evaluation, whether the tokens come all
-    at once or one by one.
+    at once or one by one. Nothing is projected twice: keys and values of earlier tokens come from a cache,
+    and so do those of the source, if the state has room for them.
 
     Args and errors are those of `EncoderBlock`, with one argument more instead of `use_bias`.
 
     Args:
-        i: number of the block, its place in `state[2]`.
+        i: number of the block, its place in `state[2]` and `state[3]`.
 
     Source: Vaswani et al., Attention Is All You Need, 2017, section 3.1.
 
@@ -284,8 +285,8 @@ class DecoderBlock(nn.Module):
         >>> block = DecoderBlock(24, 24, 24, 24, [100, 24], 24, 48, num_heads=8, dropout=0.5, i=0)
         >>> source, valid_lens = torch.ones(2, 100, 24), torch.tensor([3, 2])
         >>> Y, state = block(torch.ones(2, 100, 24), [source, valid_lens, [None]])
-        >>> Y.shape, state[2][0].shape
-        (torch.Size([2, 100, 24]), torch.Size([2, 100, 24]))
+        >>> Y.shape, state[2][0].shape  # a key and a value for each token, side by side
+        (torch.Size([2, 100, 24]), torch.Size([2, 100, 48]))
     """
 
     def __init__(
@@ -318,23 +319,41 @@ class DecoderBlock(nn.Module):
         Args:
             X: the tokens after those in the cache, shape (batch, n, num_hiddens).
             state: [output of the encoder, shape (batch, source steps, num_hiddens); its valid lengths or
-                None; a list with the cache of each block, None before the first token]. The cache of this
-                block, `state[2][i]`, is replaced: it holds all tokens so far as they came into the block,
-                shape (batch, past + n, num_hiddens).
+                None; a list with the cache of each block; another with what each block has made of the
+                source]. Both lists begin with None in each place, and the last may be left out.
+
+                `state[2][i]`, the cache of this block, is replaced: for each token so far its projected key,
+                then its projected value, shape (batch, past + n, 2 * num_hiddens). Heads lie side by side in
+                each half; `keys, values = state[2][i].chunk(2, dim=-1)` takes them apart.
+
+                `state[3][i]` becomes the output of the encoder with its projected keys and values. They are
+                projected again only if `state[0]` is another tensor by then.
 
         Returns:
             The tokens as they leave the block, shape (batch, n, num_hiddens), and the state.
         """
-        enc_outputs, enc_valid_lens, cache = state
+        cache, enc_valid_lens = state[2], state[1]
         past = cache[self.i]
-        key_values = X if past is None else torch.cat((past, X), dim=1)  # (batch, past + n, num_hiddens)
-        cache[self.i] = key_values
-        n, seen = X.shape[1], key_values.shape[1]
+        new = torch.cat(self.attention1.project(X, X), dim=-1)  # (batch, n, 2 * num_hiddens)
+        cache[self.i] = new if past is None else torch.cat((past, new), dim=1)
+        keys, values = cache[self.i].chunk(2, dim=-1)  # each (batch, past + n, num_hiddens)
+        n, seen = X.shape[1], keys.shape[1]
         # The new tokens are the last n rows of the mask; a single one is the last token and sees them all.
         mask = causal_mask(seen, X.device)[seen - n :] if n > 1 else None  # (n, past + n)
-        Y = self.addnorm1(X, self.attention1(X, key_values, key_values, mask=mask))
-        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        Y = self.addnorm1(X, self.attention1.attend(X, keys, values, mask=mask))
+        Z = self.addnorm2(Y, self.attention2.attend(Y, *self._source(state), enc_valid_lens))
         return self.addnorm3(Z, self.ffn(Z)), state  # X, Y and Z: (batch, n, num_hiddens)
+
+    def _source(self, state: list[Any]) -> tuple[Tensor, Tensor]:
+        """Give keys and values of the source, (batch, source steps, num_hiddens): projected only once."""
+        enc_outputs = state[0]
+        kept = state[3][self.i] if len(state) > 3 else None
+        if kept is not None and kept[0] is enc_outputs:
+            return kept[1], kept[2]
+        keys, values = self.attention2.project(enc_outputs, enc_outputs)
+        if len(state) > 3:
+            state[3][self.i] = (enc_outputs, keys, values)
+        return keys, values
 
 
 class TransformerDecoder(AttentionDecoder):
@@ -398,9 +417,11 @@ class TransformerDecoder(AttentionDecoder):
             args: not used.
 
         Returns:
-            [enc_outputs, enc_valid_lens, the empty caches of all blocks].
+            [enc_outputs, enc_valid_lens, the empty caches of all blocks, room for what each block makes of
+            enc_outputs]. `DecoderBlock.forward` says what they will hold; the first three are where D2L has
+            them.
         """
-        return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
+        return [enc_outputs, enc_valid_lens, [None] * self.num_layers, [None] * self.num_layers]
 
     def forward(self, X: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
         """Decode the next tokens: all at once, or some at a time with the state that came back before.

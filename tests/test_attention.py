@@ -76,7 +76,7 @@ def test_masks_say_who_may_attend_to_whom(n):
 
 def test_the_local_mask_is_the_one_of_the_exercise():
     space = {"torch": torch}
-    exec(exercise_content("complexity/code-local-mask", "en")["solution_code"], space)
+    exec(exercise_content("long-sequences/code-local-mask", "en")["solution_code"], space)
     for n, width in ((1, 1), (4, 3), (9, 5), (3, 7)):
         assert torch.equal(space["local_mask"](n, width), d2l.local_mask(n, width))
 

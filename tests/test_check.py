@@ -37,8 +37,8 @@ def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options
 
 PATHS = "complexity/code-path-lengths"
 MERGE = "cost-in-practice/code-online-softmax"
-LOCAL = "complexity/code-local-mask"
-LINEAR = "complexity/code-linear-attention"
+LOCAL = "long-sequences/code-local-mask"
+LINEAR = "long-sequences/code-linear-attention"
 ATTENTION = "multi-head-attention/code-attention"
 SPLIT = "multi-head-attention/code-split-heads"
 SCALED = "self-attention/code-scaled-attention"

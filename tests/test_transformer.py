@@ -218,7 +218,7 @@ def test_decoding_in_any_parts_equals_decoding_all_at_once(parts, batch, source_
     expected, _ = decoder(X, decoder.init_state(source, lengths))
     actual, state = in_parts(decoder, X, decoder.init_state(source, lengths), parts)
     close(actual, expected)
-    assert [past.shape for past in state[2]] == [(batch, sum(parts), WIDTH)] * 2
+    assert [past.shape for past in state[2]] == [(batch, sum(parts), 2 * WIDTH)] * 2
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -231,6 +231,62 @@ def test_token_by_token_equals_all_at_once_in_any_type(dtype):
     assert expected.isfinite().all()
     actual, _ = in_parts(decoder, X, decoder.init_state(source, lengths), [1] * 6)
     close(actual, expected, TOLERANCE[dtype])
+
+
+def test_the_cache_holds_projected_keys_and_values():
+    decoder = make(d2l.TransformerDecoder, 20, num_layers=2).eval()
+    X = tokens(2, 5)
+    _, state = in_parts(decoder, X, decoder.init_state(randn(2, 4, WIDTH), None), [2, 1, 2])
+    came_in = decoder.pos_encoding(decoder.embedding(X) * math.sqrt(WIDTH))  # into the first block
+    keys, values = state[2][0].chunk(2, dim=-1)
+    close(keys, decoder.blks[0].attention1.W_k(came_in))
+    close(values, decoder.blks[0].attention1.W_v(came_in))
+
+
+def test_one_more_token_projects_one_token_and_no_source():
+    """Whatever was read or said before, a step projects its own token, and nothing of the source."""
+    decoder = make(d2l.TransformerDecoder, 20, num_layers=2).eval()
+    projected = {}
+
+    def watch(name):
+        return lambda module, args, output: projected.setdefault(name, []).append(args[0].shape[1])
+
+    for name, module in decoder.named_modules():
+        if name.endswith(("W_k", "W_v")):
+            module.register_forward_hook(watch(name))
+    in_parts(decoder, tokens(1, 5), decoder.init_state(randn(1, 7, WIDTH), None), [3, 1, 1])
+    assert len(projected) == 8
+    for name, lengths in projected.items():
+        assert lengths == ([3, 1, 1] if "attention1" in name else [7])
+
+
+@pytest.mark.parametrize("places", [3, 4])
+def test_a_state_of_d2ls_and_a_new_source_are_understood(places):
+    """D2L's state has three parts; and a search may put other rows of the source into the first."""
+    decoder = make(d2l.TransformerDecoder, 20, num_layers=2).eval()
+    source, other, X = randn(2, 4, WIDTH), randn(2, 4, WIDTH, seed=1), tokens(2, 3)
+    _, state = decoder(X[:, :2], decoder.init_state(source, None)[:places])
+    assert len(state) == places
+    state[0] = other
+    actual, _ = decoder(X[:, 2:], state)
+    _, fresh = decoder(X[:, :2], decoder.init_state(source, None))
+    expected, _ = decoder(X[:, 2:], [other, None, fresh[2]])
+    close(actual, expected)
+    kept, _ = decoder(X[:, 2:], [source, None, [past[:, :2] for past in fresh[2]]])
+    assert not torch.allclose(actual, kept)
+
+
+def test_beams_may_be_chosen_and_repeated_in_the_cache():
+    decoder = make(d2l.TransformerDecoder, 20, num_layers=2).eval()
+    source, X = randn(1, 4, WIDTH), tokens(3, 4)
+    start = decoder.init_state(source.expand(3, -1, -1), None)
+    _, state = decoder(X[:, :3], start)
+    rows = torch.tensor([2, 0, 2])
+    state[2] = [past[rows] for past in state[2]]
+    actual, _ = decoder(X[:, 3:], state)
+    chosen = torch.cat([X[rows, :3], X[:, 3:]], dim=1)
+    expected, _ = decoder(chosen, decoder.init_state(source.expand(3, -1, -1), None))
+    close(actual, expected[:, 3:])
 
 
 def test_weights_of_encoder_and_decoder_can_be_read():

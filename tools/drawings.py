@@ -323,6 +323,32 @@ def positional_reading() -> Iterator[str]:
     yield line((340, 20), (340, 230), "line", 1.2)
 
 
+def prefill_and_decoding() -> Iterator[str]:
+    """A prompt of four tokens is read in one step, then three more are written, one a step
+
+    Each row is a token that asks, each column a token that is asked. In prefill four rows are computed at
+    once, a triangle, with the keys and values of all four tokens. In decoding each step is one row: five,
+    six, then seven keys, of which only the last is computed and all the others come from the cache.
+    """
+    x, side, made, kept = 250, 28, 0.6, 0.13
+    for row in range(7):
+        y = 46 + side * row + 12 * max(0, row - 3)
+        yield grid(
+            x, y, [[made if row < 4 or column == row else kept for column in range(row + 1)]], "key", side, 1
+        )
+        if row >= 4:
+            yield line((x - 32, y + 14), (x - 8, y + 14), "muted", 1.6, marker_end="url(#prefill-arrow)")
+    yield arrowhead("prefill-arrow", "muted")
+    yield element(
+        "path", d=f"M{x - 12} 48H{x - 20}V156H{x - 12}", fill="none", stroke="muted", stroke_width=1.6
+    )
+    yield bold(x + 98, 28, "{{keys and values}}", "key")
+    yield bold(120, 98, "{{prefill}}") + words(120, 122, "{{one step}}", "muted", 18)
+    yield bold(120, 218, "{{decoding}}") + words(120, 242, "{{one step a row}}", "muted", 18)
+    for y, said, shade in ((76, "{{computed now}}", made), (112, "{{from the cache}}", kept)):
+        yield grid(496, y - 15, [[shade]], "key", 20, 1) + words(526, y, said, size=18, text_anchor="start")
+
+
 def three_architectures() -> Iterator[str]:
     """Three ways from five inputs to five outputs: convolution, recurrent, self-attention
 
@@ -377,6 +403,7 @@ DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → wha
         (dilated_convolution, 302),
         (positional_clocks, 236),
         (positional_reading, 240),
+        (prefill_and_decoding, 292),
         (three_architectures, 380),
     )
 }

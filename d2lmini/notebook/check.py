@@ -500,8 +500,8 @@ TASKS = {
     "multi-head-attention/code-split-heads": _SPLIT_HEADS,
     "complexity/code-path-lengths": _PATH_LENGTHS,
     "cost-in-practice/code-online-softmax": _ONLINE_SOFTMAX,
-    "complexity/code-linear-attention": _LINEAR_ATTENTION,
-    "complexity/code-local-mask": _LOCAL_MASK,
+    "long-sequences/code-linear-attention": _LINEAR_ATTENTION,
+    "long-sequences/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
     "positional-encoding/code-rotate": _ROTATE,
 }
