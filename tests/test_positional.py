@@ -151,7 +151,7 @@ def test_relative_bias_is_the_sum_of_the_paper():
     for i in range(5):
         for j in range(5):
             a = bias.A[max(-2, min(2, j - i)) + 2]
-            torch.testing.assert_close(out[:, i, j], q[:, i] @ a)
+            torch.testing.assert_close(out[:, i, j], q[:, i] @ a / 8**0.5)
     torch.testing.assert_close(bias(q[:, 3:], num_keys=5, offset=3), out[:, 3:])
 
 
