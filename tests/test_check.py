@@ -43,7 +43,7 @@ LINEAR = "complexity/code-linear-attention"
 ATTENTION = "self-attention/code-attention"
 SPLIT = "self-attention/code-split-heads"
 SINUSOIDS = "positional-encoding/code-sinusoids"
-ROTATE = "positional-encoding/code-rotate"
+ROTATE = "relative-positions/code-rotate"
 
 
 @pytest.mark.parametrize("name", TASKS)

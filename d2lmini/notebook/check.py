@@ -328,7 +328,7 @@ TASKS = {
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
     "complexity/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
-    "positional-encoding/code-rotate": _ROTATE,
+    "relative-positions/code-rotate": _ROTATE,
 }
 
 
