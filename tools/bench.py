@@ -39,7 +39,7 @@ LENGTHS = ROOT / "d2lmini" / "assets" / "lengths.csv"
 LENGTHS_PAGE = ROOT / "chapters" / "en" / "relative-positions.ipynb"
 LENGTH_COLUMNS = ["device", "model", "seed", "steps", "16", "32", "64", "256"]
 LENGTH_RECIPES: dict[str, tuple[Callable[[], dict[str, Any]], int]] = {  # arguments of Model, offsets up to
-    "none, one layer": (dict, 0),
+    "none, one layer": (dict[str, Any], 0),
     "none, two layers": (lambda: {"layers": 2}, 0),
     "none, three layers": (lambda: {"layers": 3}, 0),
     "sinusoids": (lambda: {"add": d2l.PositionalEncoding(48, 0)}, 0),
