@@ -199,8 +199,9 @@ class RelativePositionBias(nn.Module):
 class RotaryEmbedding(nn.Module):
     """Turn each pair of numbers of a query or key by an angle that grows with its position (RoPE).
 
-    Pair (2j, 2j+1) of position i turns by i / 10000^(2j/head_dim), from the first axis toward the second: the
-    angles whose sines and cosines `PositionalEncoding` adds. A query and a key turned so have a product that depends on their distance only.
+    Pair (2j, 2j+1) of position i turns by i / 10000^(2j/head_dim), from its first axis toward the second: by
+    the angles whose sines and cosines `PositionalEncoding` adds. A query and a key turned so have a product
+    that depends on their distance only.
     Values are not turned.
 
     Args:

@@ -132,7 +132,7 @@ def save_timings(rows: list[dict[str, Any]]) -> None:
 
 
 def length_shares(recipe: str, seed: int, steps: int) -> list[float]:
-    """Train a model of chapter 7 with the chapter's own cells; return its shares right, as the chapter does."""
+    """Train a model of chapter 7 with the chapter's own cells; return its shares of right answers."""
     notebook = json.loads(LENGTHS_PAGE.read_text(encoding="utf-8"))
     cells = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
     page: dict[str, Any] = {"torch": torch, "nn": nn, "d2l": d2l}
