@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -175,6 +176,18 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
 
 
+def moved(root: Path) -> dict[str, dict[str, str]]:
+    """What has another name now: exercises, and sections (`page#anchor`) that stand elsewhere."""
+    from d2lmini.notebook.content import former_names
+
+    table = root / "chapters" / "moved.toml"
+    pages = tomllib.loads(table.read_text(encoding="utf-8")) if table.exists() else {}
+    sections = {
+        f"{page}#{anchor}": place for page, anchors in pages.items() for anchor, place in anchors.items()
+    }
+    return {"exercises": former_names(), "sections": sections}
+
+
 def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
@@ -187,6 +200,7 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         for name in names:
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
         shutil.copytree(work / language / "pagefind", target / "pagefind")
+        (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
     _front_pages(aside, root, languages)
     if out.exists():
         os.replace(out, old)

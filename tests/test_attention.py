@@ -5,19 +5,16 @@ import gc
 import io
 import math
 import re
-from pathlib import Path
 
 import pytest
 import torch
-import yaml
 from hypothesis import given, settings, strategies as st
 from torch import nn
 from torch.nn import functional as F
 
 import d2lmini as d2l
 from d2lmini.attention import _zeros_for_nothing, attention
-
-EXERCISES = Path(__file__).parents[1] / "chapters" / "exercises"
+from d2lmini.notebook.content import exercise_content
 
 torch.set_num_threads(1)
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
@@ -78,9 +75,8 @@ def test_masks_say_who_may_attend_to_whom(n):
 
 
 def test_the_local_mask_is_the_one_of_the_exercise():
-    solution = yaml.safe_load((EXERCISES / "complexity" / "code-local-mask.yaml").read_text("utf-8"))
     space = {"torch": torch}
-    exec(solution["solution_code"], space)
+    exec(exercise_content("complexity/code-local-mask", "en")["solution_code"], space)
     for n, width in ((1, 1), (4, 3), (9, 5), (3, 7)):
         assert torch.equal(space["local_mask"](n, width), d2l.local_mask(n, width))
 

@@ -9,21 +9,18 @@ from typing import Any
 
 import pytest
 import torch
-import yaml
 
 import d2lmini as d2l
 import d2lmini.notebook.check
 from d2lmini.notebook import progress
 from d2lmini.notebook.check import TASKS
 from d2lmini.notebook.content import exercise_content
-from tools import compile_exercises as compiler
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def solution_code(name: str) -> str:
-    path = compiler.SOURCES / f"{name}.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))["solution_code"]
+    return exercise_content(name, "en")["solution_code"]
 
 
 def written(source: str) -> Callable[..., Any]:

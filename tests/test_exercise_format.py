@@ -139,6 +139,57 @@ def test_twice_the_same_id(compiling_here: Path, capsys: pytest.CaptureFixture[s
     assert "chapter/one is already in" in capsys.readouterr().err
 
 
+def test_former_names_lead_to_the_exercise(compiling_here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compiled(compiling_here, CHOICE + "formerly: [old-chapter/old-name]\n")
+    assert compiler.main([]) == 0
+    table = json.loads((compiling_here / "compiled" / "formerly.json").read_text(encoding="utf-8"))
+    assert table == {"old-chapter/old-name": "chapter/a-question"}
+    compiled(compiling_here, CHOICE, "old-name.yaml")
+    compiled(compiling_here, CHOICE + "formerly: [chapter/old-name]\n")
+    assert compiler.main([]) == 1
+    assert "formerly: chapter/old-name is an exercise of now" in capsys.readouterr().err
+    assert "is no name of an exercise" in compiled(compiling_here, CHOICE + "formerly: [Old]\n")[1][0]
+
+
+CODE = """\
+kind: code
+question: {en: Write it., vi: Hãy viết., zh: 写出来。}
+call: d2l.check("chapter/a-question", f)
+starter:
+  en: "f = ...  # yours\\n"
+  vi: "f = ...  # của bạn\\n"
+  zh: "f = ...  # 你的\\n"
+hints:
+  - {en: Look., vi: Hãy nhìn., zh: 看看。}
+  - {en: Look again., vi: Hãy nhìn lại., zh: 再看看。}
+solution: {en: This., vi: Cái này., zh: 这个。}
+solution_code: "f = 1\\n"
+bugs: {a: $1$, b: $2$, c: $3$, d: $4$}
+"""
+
+
+def test_comments_of_code_are_in_every_language(tmp_path: Path) -> None:
+    result, mistakes = compiled(tmp_path, CODE)
+    assert not mistakes
+    assert result["vi"]["starter"] == "f = ...  # của bạn\n"
+    assert result["zh"]["solution_code"] == "f = 1\n"
+    texts = prose.localized({"starter": {"en": "f = 1  # one", "vi": "f = 1  # một", "zh": "f = 1"}}, "")
+    assert [text.text for text in texts] == ["one", "một", ""]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('vi: "f = ...', 'vi: "g = ...', "same code in all languages"),
+        ('  vi: "f = ...  # của bạn\\n"\n', "", "for each of en, vi, zh"),
+        ('zh: "f = ...', 'zh: "f = = ...', "is not Python"),
+    ],
+)
+def test_code_in_every_language_is_the_same(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert CODE.count(old) == 1
+    assert message in compiled(tmp_path, CODE.replace(old, new))[1][0]
+
+
 def test_line_breaks_are_no_spaces_in_chinese(tmp_path: Path) -> None:
     text = CHOICE.replace('zh: "哪一个？"', 'zh: "第一行\n  第二行 $d$ 行"')
     assert compiled(tmp_path, text)[0]["zh"]["question"][0] == "第一行第二行 "

@@ -33,6 +33,10 @@ def slips(language: str, text: str) -> str:
         ("vi", "hỏa", "gía", "write 'giá'"),
         ("vi", "hết, rồi", "hết , rồi", "space before"),
         ("vi", "0.5 và (0, 5)", "0,5", "decimal"),
+        ("en", "262\u2009144 or 1024, 2048", "262,144 scores", "thin space"),
+        ("vi", "262\u2009144 token", "2,048 token", "thin space"),
+        ("vi", "40\u2009000 token", "40 000 token", "thin space"),
+        ("zh", "262144 个，26 万个", "262\u2009144 个", "write nothing"),
         ("zh", "一个词元", "一个令牌", "the course says '词元'"),
         ("zh", "对，好", "对,好", "half-width punctuation"),
         ("zh", "`a`，好；$x$：是", "$x$: 是", "half-width punctuation"),
@@ -76,6 +80,15 @@ def test_extract_drops_what_is_not_read() -> None:
 
 def test_comments_of_code_are_read_and_strings_are_not() -> None:
     assert prose.comments('x = "# no"  # yes\n%pip install y\n# and this') == "yes\nand this"
+
+
+def test_sentences_printed_in_english_are_found() -> None:
+    for printed, found in (("rows of the right one sum to 1", 1), ("n = 4, every one of 3, not 2", 0)):
+        outputs = [{"name": "stdout", "output_type": "stream", "text": [printed]}]
+        notebook = {"cells": [{"cell_type": "code", "id": "a", "source": ["f()"], "outputs": outputs}]}
+        texts = list(prose.notebook_texts(notebook, "vi.ipynb", "vi"))
+        assert len(prose.check(texts)) == found
+        assert not list(prose.notebook_texts(notebook, "en.ipynb", "en"))
 
 
 def test_texts_come_from_everywhere() -> None:

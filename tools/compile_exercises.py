@@ -32,12 +32,20 @@ COMPILED = ROOT / "d2lmini" / "assets" / "exercises"
 # ---- one exercise
 
 
-def compile_file(path: Path) -> tuple[str, list[str]]:
-    """Return the compiled JSON of a file and the mistakes found in it; the text is empty if there are any."""
+def compile_file(path: Path, formerly: dict[str, str] | None = None) -> tuple[str, list[str]]:
+    """Return the compiled JSON of a file and the mistakes found in it; the text is empty if there are any.
+
+    Args:
+        path: the file.
+        formerly: takes the names that the exercise had, each with the one that it has.
+    """
     source = read(path)
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*\.yaml", path.name):
         source.add((), f"the file name {path.name!r} is the exercise's id: make it words-with-hyphens.yaml")
     result = {} if source.mistakes else _compiled(source)
+    former = result.pop("formerly", [])
+    if formerly is not None:
+        formerly |= dict.fromkeys(former, f"{path.parent.name}/{path.stem}")
     if source.mistakes:
         return "", list(dict.fromkeys(source.mistakes))
     states = {
@@ -75,6 +83,7 @@ def _compiled(source: Source) -> dict[str, Any]:
         **own,
         **help_,
         "solution": exercise.solution,
+        "formerly": exercise.formerly,
     }
 
 
@@ -119,8 +128,9 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
     stale: list[str] = []
     wanted: set[Path] = set()
     seen: dict[str, Path] = {}
+    formerly: dict[str, str] = {}
     for path in sorted(SOURCES.glob("*/*.y*ml")):
-        text, found = compile_file(path)
+        text, found = compile_file(path, formerly)
         name = f"{path.parent.name}/{path.stem}".lower()
         if name in seen:
             found.append(f"{shown(path, ROOT)}:1: {name} is already in {seen[name].name}")
@@ -128,19 +138,34 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
         mistakes += found
         target = COMPILED / path.parent.name / f"{path.stem}.json"
         wanted.add(target)
-        if found or (target.exists() and target.read_text(encoding="utf-8") == text):
-            continue
-        if checking:
-            stale.append(f"{shown(target, ROOT)}: not current")
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8", newline="\n")
+        if not found:
+            stale += _store(target, text, checking)
+    mistakes += [
+        f"{shown(SOURCES / f'{new}.yaml', ROOT)}:1: formerly: {old} is an exercise of now"
+        for old, new in formerly.items()
+        if old in seen
+    ]
+    if not mistakes:
+        stale += _store(
+            COMPILED / "formerly.json", json.dumps(dict(sorted(formerly.items())), indent=1) + "\n", checking
+        )
     for path in sorted(set(COMPILED.glob("*/*.json")) - wanted):
         if checking:
             stale.append(f"{shown(path, ROOT)}: its YAML file is gone")
         else:
             path.unlink()
     return mistakes, stale
+
+
+def _store(target: Path, text: str, checking: bool) -> list[str]:
+    """Write a compiled file if it is not current, or only tell so."""
+    if target.exists() and target.read_text(encoding="utf-8") == text:
+        return []
+    if checking:
+        return [f"{shown(target, ROOT)}: not current"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8", newline="\n")
+    return []
 
 
 def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:

@@ -5,7 +5,7 @@ read out. Words stand as ``{{English text}}`` and colors under their names in th
 the reader's words and the colors of the page in. A drawing is 680 wide, which a phone shows at half the size:
 no letter is smaller than 16.
 """
-# ruff: noqa: D205, D415  the docstrings of drawings are titles, without a full stop
+# ruff: noqa: D415  the docstrings of drawings are titles, without a full stop
 
 import inspect
 import re
@@ -158,27 +158,43 @@ def attention_qkv() -> Iterator[str]:
 
 
 def course_map() -> Iterator[str]:
-    """Map of the course: self-attention, what it costs, positional encoding; the Transformer and the
-    translator are still to come
+    """Map of the course: ten chapters, and what each of them needs
 
-    Five stations in a row. The first three are chapters that you can open; the last two are drawn with dashed
-    lines because they are still to come.
+    Chapters 1 and 2 come first. From there one way leads to chapters 3, 4 and 5, about cost, another to 6 and
+    7, about order; either may come first. Chapters 8, 9 and 10 are still to come, drawn with dashed lines:
+    they need chapter 6.
     """
+    left, *columns = (85, 255, 425, 595)
+    first, cost, start, order, machine = 42, 42, 160, 278, 402
     stations = (
-        ("self-attention", "attention", "{{Self-attention}}", "{{who listens to whom?}}"),
-        ("complexity", "cnn", "{{What it costs}}", "{{how much, how far?}}"),
-        ("positional-encoding", "position", "{{Positional encoding}}", "{{in which order?}}"),
-        ("", "muted", "{{Transformer}}", "{{to come}}"),
-        ("", "muted", "{{Translator}}", "{{to come}}"),
+        (left, first, "self-attention", "attention", "{{Self-attention}}"),
+        (left, start, "multi-head-attention", "attention", "{{Masks and heads}}"),
+        (columns[0], cost, "complexity", "cnn", "{{Cost on paper}}"),
+        (columns[1], cost, "cost-in-practice", "cnn", "{{Cost in practice}}"),
+        (columns[2], cost, "long-sequences", "cnn", "{{Long sequences}}"),
+        (columns[0], order, "positional-encoding", "position", "{{Positional encoding}}"),
+        (columns[1], order, "relative-positions", "position", "{{Relative positions}}"),
+        (columns[0], machine, "", "muted", "{{Transformer}}"),
+        (columns[1], machine, "", "muted", "{{Translation}}"),
+        (columns[2], machine, "", "muted", "{{What it learned}}"),
     )
-    for i, (page, color, name, question) in enumerate(stations):
-        x, y = 98 + 121 * i, 29 if i % 2 else 160
-        if i:
-            yield line((x - 90, 103), (x - 31, 103), "muted", 2, stroke_dasharray="" if i < 3 else "5 5")
+    radius = 25
+    gap = radius + 5
+    for before, after in ((1, 2), (2, 3), (3, 4), (4, 5), (2, 6), (6, 7), (6, 8), (8, 9), (9, 10)):
+        (x1, y1, *_), (x2, y2, page, *_) = stations[before - 1], stations[after - 1]
+        if x1 == x2:  # from below the name of the upper station
+            way = f"M{x1} {y1 + 62}V{y2 - gap}"
+        else:
+            middle = (x1 + x2) // 2
+            way = f"M{x1 + gap} {y1}C{middle + 8} {y1} {middle - 2} {y2} {x2 - gap} {y2}"
+        style = {"fill": "none", "stroke": "muted", "stroke_width": 2}
+        yield element("path", d=way, **style, stroke_dasharray="" if page else "5 5")
+    for number, (x, y, page, color, name) in enumerate(stations, 1):
         ring = {"stroke": color, "stroke_width": 2.2, "stroke_dasharray": "" if page else "5 4"}
-        station = element("circle", cx=x, cy=103, r=28, fill=color, fill_opacity=0.16 if page else 0, **ring)
-        station += bold(x, 110, str(i + 1), color, 21) + bold(x, y, name)
-        station += words(x, y + 26, question, "muted", 19)
+        station = element(
+            "circle", cx=x, cy=y, r=radius, fill=color, fill_opacity=0.16 if page else 0, **ring
+        )
+        station += bold(x, y + 7, str(number), color) + words(x, y + 50, name, size=17)
         yield element("a", station, href=f"{page}.html", target="_top") if page else station
 
 
@@ -307,7 +323,7 @@ DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → wha
     for draw, height in (
         (attention_heads, 276),
         (attention_qkv, 226),
-        (course_map, 204),
+        (course_map, 464),
         (dilated_convolution, 302),
         (positional_clocks, 236),
         (positional_reading, 240),

@@ -2,7 +2,7 @@
 
 A text is written in every language, {en: …, vi: …, zh: …}, or once if it has no words (a formula, a number).
 It is Markdown: **bold**, *emphasis*, `code`, $formula$, $$formula on a line of its own$$; an empty line
-begins a paragraph.
+begins a paragraph. Code is written once, or in every language where its comments are words.
 """
 
 import ast
@@ -10,7 +10,7 @@ import re
 import reprlib
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args
 
@@ -132,7 +132,23 @@ def _name(value: Any) -> str:
     return str(value)
 
 
-def _python(value: Any) -> str:
+def _python(value: Any) -> str | dict[str, str]:
+    """Return code; if it has comments of each language, by language."""
+    if isinstance(value, dict):
+        editions = _editions(value, _python_once)
+        if len({ast.dump(ast.parse(code)) for code in editions.values()}) > 1:
+            raise _invalid(("must be the same code in all languages; only comments may differ",))
+        return editions
+    return _python_once(value)
+
+
+def _editions(value: dict[Any, Any], check: Callable[[Any], str]) -> dict[str, str]:
+    if set(value) != set(LANGUAGES):
+        raise _invalid((f"must be written once, or for each of {', '.join(LANGUAGES)}; got {short(value)}",))
+    return {language: check(value[language]) for language in LANGUAGES}
+
+
+def _python_once(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _invalid((f"must be Python code; got {short(value)}",))
     try:
@@ -153,7 +169,17 @@ def _picture(value: Any) -> dict[str, str]:
         raise _invalid((str(error).partition(": ")[2],)) from None
 
 
-def _line(value: Any) -> str:
+def _line(value: Any) -> str | dict[str, str]:
+    """Return a line of code; if it has a comment in each language, by language."""
+    if isinstance(value, dict):
+        editions = _editions(value, _line_once)
+        if len({re.sub(r"\s*#[^'\"]*$", "", line) for line in editions.values()}) > 1:
+            raise _invalid(("must be the same code in all languages; only comments may differ",))
+        return editions
+    return _line_once(value)
+
+
+def _line_once(value: Any) -> str:
     if value is not None and not isinstance(value, str):
         raise _invalid((f"must be a line of code; got {short(value)}",))
     return value or ""
@@ -166,8 +192,8 @@ Numeral = Annotated[Any, PlainValidator(_number), WithJsonSchema({"type": "numbe
 Cell = Annotated[Any, PlainValidator(_cell), WithJsonSchema({"type": "number or null"})]
 Formula = Annotated[Any, PlainValidator(_formula), WithJsonSchema({"type": "formula"})]
 Name = Annotated[str, PlainValidator(_name), WithJsonSchema({"type": "name"})]
-Python = Annotated[str, PlainValidator(_python), WithJsonSchema({"type": "Python code"})]
-Line = Annotated[str, PlainValidator(_line), WithJsonSchema({"type": "line of code"})]
+Python = Annotated[Any, PlainValidator(_python), WithJsonSchema({"type": "Python code"})]
+Line = Annotated[Any, PlainValidator(_line), WithJsonSchema({"type": "line of code"})]
 Figure = Annotated[dict[str, str], PlainValidator(_picture), WithJsonSchema({"type": "name of a figure"})]
 
 RIGHT = "it is right; leave it out where it is wrong"
@@ -202,6 +228,15 @@ class Exercise(Part):
         [], description="names that it had, chapter/slug: links and saved answers with these lead here"
     )
     solution: Text = Field(description="the worked solution, or the model answer")
+
+    @model_validator(mode="after")
+    def _former_names(self) -> "Exercise":
+        for index, name in enumerate(self.formerly):
+            if not re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", name):
+                raise _invalid(
+                    ("formerly", index, f"{name!r} is no name of an exercise; chapter/slug is needed")
+                )
+        return self
 
 
 class Helped(Exercise):

@@ -13,7 +13,8 @@ import re
 import sys
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from difflib import unified_diff
 from pathlib import Path
 
 import yaml
@@ -39,6 +40,12 @@ METADATA = {
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a device
+# What makes a kernel compute as another machine would; the first one imports tools.elsewhere.
+ELSEWHERE = {
+    "with other last digits": f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    "from tools.elsewhere import shift; shift(); sys.path.pop(0)",
+    "with two threads": "import torch; torch.set_num_threads(2)",
+}
 STAMP = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
 CELL_SECONDS = 300
 
@@ -135,6 +142,46 @@ def _kinds(outputs: list[Cell]) -> list[tuple[str, list[str]]]:
     return [(output["output_type"], sorted(output.get("data", ()))) for output in outputs]
 
 
+def differences(path: Path, way: str) -> list[str]:
+    """Execute a notebook as another machine would; return the cells that print something else, with what.
+
+    Args:
+        path: a notebook with its outputs, which stays as it is.
+        way: a key of `ELSEWHERE`.
+    """
+    stored = read(path)
+    first: Cell = {"cell_type": "code", "execution_count": None, "id": "elsewhere", "metadata": {}}
+    first |= {"outputs": [], "source": lines(ELSEWHERE[way])}
+    try:
+        done = asyncio.run(execute(path, stored | {"cells": [first, *stored["cells"]]}))
+    except CellError as error:
+        return [f"{way}: {error}"]
+    found = []
+    for before, after in zip(stored["cells"], done["cells"][1:], strict=True):
+        if VARIES in before["metadata"].get("tags", ()):
+            continue
+        here, there = (list(_printed(cell)) for cell in (before, after))
+        if here != there:
+            changed = [
+                line
+                for line in unified_diff(here, there, n=0, lineterm="")
+                if line[:2] not in ("--", "++", "@@")
+            ]
+            found.append("\n  ".join([f"{shown(path)}#{before['id']}: {way} it prints", *changed]))
+    return found
+
+
+def _printed(cell: Cell) -> Iterator[str]:
+    """Yield the lines that a cell printed; of pictures and drawings only that there is one."""
+    for output in cell.get("outputs", ()):
+        data = output.get("data", {})
+        if text := output.get("text") or data.get("text/html") or data.get("text/plain"):
+            drawing = "".join(text).lstrip().startswith(("<svg", "<?xml"))
+            yield from ["a drawing"] if drawing else "".join(text).splitlines()
+        else:
+            yield from sorted(data)
+
+
 def requirement(root: Path = ROOT) -> str:
     """Return what the first cell installs, as `https://…/d2lmini@v0.2.0`."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
@@ -204,6 +251,11 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         action="store_true",
         help="execute nothing; write repository.url of _config.yml and the version into the first cells",
     )
+    parser.add_argument(
+        "--elsewhere",
+        action="store_true",
+        help="store nothing; tell which cells would print something else on another machine",
+    )
     options = parser.parse_args(arguments)
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
@@ -214,6 +266,10 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
                     write(path, notebook)
                     print(f"{shown(path, root)}: installs {wanted}")
             return 0
+        if options.elsewhere:
+            found = [line for path in paths for way in ELSEWHERE for line in differences(path, way)]
+            print(*found or [f"{len(paths)} notebooks print the same"], sep="\n")
+            return int(bool(found))
         failures = asyncio.run(execute_all(paths, root))
     except CourseError as error:
         failures = [error]

@@ -42,6 +42,9 @@ NOT_COMMONMARK = {
 }
 
 
+PRINTED = "printed"  # instead of a language: what a cell of a translated notebook prints
+
+
 class Text(NamedTuple):
     """A piece of the course in one language."""
 
@@ -93,28 +96,36 @@ def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Te
         text = source(cell) if cell["cell_type"] == "markdown" else comments(source(cell))
         if text.strip():
             yield Text(f"{where}#{cell['id']}", language, text)
+        printed = "".join("".join(output.get("text", "")) for output in cell.get("outputs", ()))
+        if language != "en" and printed.strip():
+            yield Text(f"{where}#{cell['id']}", PRINTED, printed)
 
 
-def localized(data: Any, where: str) -> Iterator[Text]:
+CODE = {"starter", "solution_code", "code"}  # keys of an exercise; what is prose there are the comments
+
+
+def localized(data: Any, where: str, key: str = "") -> Iterator[Text]:
     """Yield every text of nested data that stands there as {en: …, vi: …, zh: …}."""
     if isinstance(data, dict):
         if set(LANGUAGES) <= set(data):
             for language in LANGUAGES:
-                yield Text(where, language, str(data[language]))
+                text = str(data[language])
+                yield Text(where, language, comments(text) if key in CODE else text)
             return
-        data = list(data.values())
+        for name, inner in data.items():
+            yield from localized(inner, where, name)
     if isinstance(data, list):
         for item in data:
-            yield from localized(item, where)
+            yield from localized(item, where, key)
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield each text of nested words with its key."""
     if isinstance(value, str):
         yield path, value
     else:
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+            yield from leaves(inner, f"{path}.{key}" if path else str(key))
 
 
 def course_texts(root: Path = ROOT) -> Iterator[Text]:
@@ -130,7 +141,7 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
             raise CourseError(f"{shown(path, root)}: {error}") from None
         yield from localized(data, shown(path, root))
     for language in LANGUAGES:
-        for key, text in _leaves(words(language)):
+        for key, text in leaves(words(language)):
             yield Text(f"d2lmini/words/{language}.toml#{key}", language, text)
     with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -222,6 +233,15 @@ def tone_in_place(word: str) -> str:
         return word  # one vowel, or one with a hat or a horn, which carries the mark by itself
     at = len(start) + place + 1
     return unicodedata.normalize("NFC", bare[:at] + tone + bare[at:])
+
+
+def thousands(text: str, language: str) -> Iterator[str]:
+    """Large numbers as the language writes them: 262 144 with a thin space, in Chinese 262144 or 26 万."""
+    wrong, right = (
+        (r"[, \u00a0]", "a thin space (U+2009)") if language != "zh" else (r"[, \u00a0\u2009]", "nothing")
+    )
+    for found in re.finditer(rf"(?<![\d.,])\d{{1,3}}(?:{wrong}\d{{3}})+(?![\d.,]\d|\d)", text):
+        yield f"thousands: {found[0]!r}, write {right} between them"
 
 
 def vietnamese(text: str) -> Iterator[str]:
@@ -334,9 +354,15 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
     found = list(typos([text for text in texts if text.language == "en"], root))
     english = {part for text in texts if text.language == "en" for part in paragraphs(text.text)}
     for where, language, text in texts:
+        if language == PRINTED:
+            if sentence := re.search(r"(?:\b[a-z]{2,}\b[ ,]+){4,}[a-z]{2,}", text):
+                found.append(Finding(where, f"printed in English: {sentence[0][:60]!r}; see d2l.text"))
+            continue
         words = prose(text)
         slips = [] if ".md#" in where else list(commonmark(text))  # only notebooks are read outside GitHub
         slips += [*normalized(text), *vocabulary(words, language, root)]
+        if ".md#" not in where:
+            slips += thousands(words, language)
         if language in RULES:
             slips += RULES[language](words)
         if language != "en":

@@ -18,7 +18,7 @@ from torch import Tensor
 from d2lmini.errors import one_of
 from d2lmini.language import current_language, message
 from d2lmini.notebook import progress
-from d2lmini.notebook.content import exercise_content
+from d2lmini.notebook.content import current_name, exercise_content
 
 Case = tuple[Any, ...]
 Results = tuple[Tensor, ...]
@@ -350,6 +350,8 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         >>> check("self-attention/code-split-heads", lambda X, num_heads: ...)
         Not written yet: replace each ... by your code.
     """
+    if isinstance(name, str):
+        name = current_name(name)
     if name not in list(TASKS):  # a list, because what cannot be hashed is no name either
         raise ValueError(one_of("name", name, TASKS))
     if not isinstance(seconds, int | float) or not 0 < seconds <= 3600:

@@ -6,6 +6,7 @@ a widget or a kernel: the website and the author's tools use it as well.
 
 import html
 import json
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -33,6 +34,23 @@ def exercise_names() -> list[str]:
     )
 
 
+@cache
+def former_names() -> dict[str, str]:
+    """Return the names that exercises had, each with the one that it has now."""
+    found: dict[str, str] = json.loads((_EXERCISES / "formerly.json").read_text(encoding="utf-8"))
+    return found
+
+
+def current_name(name: str) -> str:
+    """Return the name that an exercise has now, whichever it is called by.
+
+    Example:
+        >>> current_name("self-attention/why-scale")
+        'self-attention/why-scale'
+    """
+    return former_names().get(name, name)
+
+
 def exercise_content(name: str, language: str) -> dict[str, Any]:
     """Return an exercise in one language.
 
@@ -40,12 +58,13 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
     ``b`` and ``i`` emphasis, ``p`` a new paragraph.
 
     Args:
-        name: ``"<chapter>/<slug>"``.
+        name: ``"<chapter>/<slug>"``, of now or of former times.
         language: one of `d2lmini.language.LANGUAGES`.
 
     Raises:
         ValueError: there is no such exercise (the nearest names are given), or no such language.
     """
+    name = current_name(name)
     if name not in (names := exercise_names()):
         raise ValueError(f"name: there is no exercise {name!r}{nearest(name, names, cutoff=0.3)}")
     editions: dict[str, Any] = json.loads((_EXERCISES / f"{name}.json").read_text(encoding="utf-8"))

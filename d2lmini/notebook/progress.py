@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from d2lmini.language import message
-from d2lmini.notebook.content import exercise_names
+from d2lmini.notebook.content import exercise_names, former_names
 
 PROGRESS_FILE = "d2lmini-progress.json"
 _CODE = "d2l1."  # how a progress code begins; zlib-compressed JSON in base64url follows
@@ -192,4 +192,8 @@ def _checked(progress: Any) -> Answers:
     kept: Answers = progress["answers"]
     if progress.get("d2lmini") != 1 or not all(isinstance(answer, dict) for answer in kept.values()):
         raise TypeError("this is not the form of version 1")
-    return kept
+    moved = former_names()
+    # an answer under a former name counts for the exercise of now, unless that is answered itself
+    return {moved[name]: answer for name, answer in kept.items() if name in moved} | {
+        name: answer for name, answer in kept.items() if name not in moved
+    }

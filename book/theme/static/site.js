@@ -261,12 +261,42 @@ function showProgress() {
     row.querySelector(".visually-hidden").textContent = say("answered", progress);
   }
 }
+// What the course calls by another name now: sections that stand elsewhere, exercises whose answers were kept before.
+let moved; // fetched when something is not found
+const whereTo = () => (moved ??= fetch(file("moved.json")).then((answer) => answer.json()));
+async function findAnswers() {
+  const kept = answers();
+  const known = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
+  if (Object.keys(kept).every((id) => known.has(id))) return;
+  const { exercises } = await whereTo();
+  const entries = Object.entries(kept).filter(([id]) => exercises[id]);
+  if (!entries.length) return;
+  for (const [id, answer] of entries) {
+    delete kept[id];
+    kept[exercises[id]] ??= answer;
+  }
+  remember("d2lmini", { answers: kept });
+  document.dispatchEvent(new CustomEvent("d2l:answers"));
+}
+async function findPlace() {
+  const anchor = decodeURIComponent(location.hash.slice(1));
+  if (!anchor || document.getElementById(anchor)) return;
+  const place = (await whereTo()).sections[`${page.dataset.page}#${anchor}`];
+  if (!place) return;
+  const [name, there] = place.split("#");
+  location.replace(`${name}.html${location.search}#${there}`);
+}
+findAnswers();
+findPlace();
+addEventListener("hashchange", findPlace);
+document.addEventListener("d2l:answers", findAnswers); // imported ones may be old, too
+
 showProgress();
 document.addEventListener("d2l:answer", showProgress);
+document.addEventListener("d2l:answers", showProgress);
 // another tab answered: the widgets of this one show it too
 addEventListener("storage", (event) => {
   if (event.key !== "d2lmini") return;
-  showProgress();
   document.dispatchEvent(new CustomEvent("d2l:answers"));
 });
 
