@@ -464,15 +464,15 @@ def recorded_timings() -> list[dict[str, Any]]:
 
     Returns:
         One dict a measurement: device, layer (`"convolution"`, `"recurrent"`, `"attention"`,
-        `"fused attention"`), n, d, k, seconds (median of one forward pass, one sequence), peak_bytes
-        (memory of the tensors made by it).
+        `"fused attention"`), batch (sequences in it), n, d, k, seconds (median of one forward pass of the
+        whole batch), peak_bytes (memory of the tensors made by it).
 
     Example:
         >>> sorted(recorded_timings()[0])
-        ['d', 'device', 'k', 'layer', 'n', 'peak_bytes', 'seconds']
+        ['batch', 'd', 'device', 'k', 'layer', 'n', 'peak_bytes', 'seconds']
     """
     with (files("d2lmini") / "assets" / "timings.csv").open(encoding="utf-8") as file:
-        types = {"n": int, "d": int, "k": int, "seconds": float, "peak_bytes": int}
+        types = {"batch": int, "n": int, "d": int, "k": int, "seconds": float, "peak_bytes": int}
         return [
             {name: types.get(name, str)(cell) for name, cell in row.items()} for row in csv.DictReader(file)
         ]

@@ -51,7 +51,7 @@ def test_recording_replaces_the_rows_of_one_device(tmp_path, monkeypatch, capsys
     monkeypatch.setattr(bench, "TIMINGS", tmp_path / "timings.csv")
 
     def row(device, seconds):
-        return dict(zip(bench.COLUMNS, (device, "attention", 64, 64, 3, seconds, 1), strict=True))
+        return dict(zip(bench.COLUMNS, (device, "attention", 1, 64, 64, 3, seconds, 1), strict=True))
 
     for device, seconds in (("a", "1"), ("b", "2"), ("a", "3")):
         bench.save_timings([row(device, seconds)])

@@ -35,10 +35,14 @@ def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options
     return capsys.readouterr().out
 
 
+PATHS = "complexity/code-path-lengths"
+MERGE = "cost-in-practice/code-online-softmax"
 LOCAL = "complexity/code-local-mask"
 LINEAR = "complexity/code-linear-attention"
 ATTENTION = "self-attention/code-attention"
 SPLIT = "self-attention/code-split-heads"
+SCALED = "self-attention/code-scaled-attention"
+DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
 ROTATE = "relative-positions/code-rotate"
 
@@ -90,7 +94,26 @@ MOVE = "X = X.transpose(1, 2)"
 PHI = "nn.functional.elu(Q) + 1, nn.functional.elu(K) + 1"
 CUT = "X = X.reshape(batch, n, num_heads, hidden // num_heads)"
 FOLD = "return X.reshape(batch * num_heads, n, hidden // num_heads)"
+FIRST_ROW, SECOND_ROW = "[1.0, 0.0],", "[1.0, -0.3]]"
 KNOWN_WRONG = [
+    (SCALED, {SCALE: ""}, "missing-scale"),
+    (SCALED, {SCALE: "", "dim=-1)": "dim=-1) / Q.shape[-1] ** 0.5"}, "scale-after-softmax"),
+    (SCALED, {SCALE: " / Q.shape[-1]"}, "scale-by-d"),
+    (SCALED, {SCALE: " / V.shape[-1] ** 0.5"}, "scale-by-values"),
+    (SCALED, {"dim=-1": "dim=-2"}, "wrong-axis"),
+    (SCALED, {"torch.softmax(scores, dim=-1)": "scores"}, "no-softmax"),
+    (SCALED, {SCALE: "", "torch.softmax(scores, dim=-1)": "scores"}, "no-softmax"),
+    (SCALED, {RETURN: "return weights @ V"}, "only-output"),
+    (SCALED, {RETURN: "return weights, weights @ V"}, "swapped"),
+    (DESIGN, {SECOND_ROW: "[0.0, 1.0]]"}, "itself"),
+    (DESIGN, {SECOND_ROW: "[0.0, 0.0]]"}, "flat"),
+    (DESIGN, {FIRST_ROW: "[0.0, 0.0],", SECOND_ROW: "[0.0, 0.0]]"}, "flat"),
+    (DESIGN, {FIRST_ROW: "[2.0, 1.0],", SECOND_ROW: "[0.0, 0.0]]"}, "transposed"),
+    (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[-1.0, 0.0]]"}, "transposed"),
+    (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[0.0, 0.0]]"}, "other-direction"),
+    (DESIGN, {SECOND_ROW: "[1.0, 0.4]]"}, "dogs"),
+    (DESIGN, {SECOND_ROW: "[0.5, 1.0]]"}, "drink"),
+    (DESIGN, {FIRST_ROW: "[-1.0, 0.0],", SECOND_ROW: "[0.0, -1.0]]"}, "opposite"),
     (ATTENTION, {SCALE: ""}, "missing-scale"),
     (ATTENTION, {SCALE: "", "dim=-1)": "dim=-1) / Q.shape[-1] ** 0.5"}, "scale-after-softmax"),
     (ATTENTION, {SCALE: " / Q.shape[-1]"}, "scale-by-d"),
@@ -114,6 +137,18 @@ KNOWN_WRONG = [
     (SPLIT, {MOVE: "X = X.permute(2, 0, 1, 3)"}, "heads-before-batch"),
     (SPLIT, {FOLD: "return X"}, "not-folded"),
     (SPLIT, {MOVE: "X = X.permute(0, 2, 3, 1)", FOLD: "return X.flatten(0, 1)"}, "axes-swapped"),
+    (PATHS, {"(k - 1) // 2": "k - 1"}, "whole-window"),
+    (PATHS, {"(k - 1) // 2": "k"}, "by-kernel-size"),
+    (PATHS, {"torch.ceil(distance / reach)": "(distance // reach)"}, "rounded-down"),
+    (PATHS, {".clamp(min=1)": ""}, "own-input-zero"),
+    (PATHS, {".abs()": ""}, "one-sided"),
+    (MERGE, {"a, b = torch.exp(best_a - best), torch.exp(best_b - best)": "a = b = 1"}, "nothing-rescaled"),
+    (MERGE, {"a * total_a + b * total_b": "total_a + total_b"}, "total-not-rescaled"),
+    (MERGE, {"a * output_a + b * output_b": "output_a + output_b"}, "output-not-rescaled"),
+    (MERGE, {"(best_a - best)": "(best - best_a)", "(best_b - best)": "(best - best_b)"}, "wrong-sign"),
+    (MERGE, {"torch.exp(best_b - best)": "1"}, "second-not-rescaled"),
+    (MERGE, {"torch.maximum(best_a, best_b)": "best_b"}, "block-only"),
+    (MERGE, {"return best, total, output": "return best, total, output / total"}, "already-divided"),
     (LOCAL, {"r // 2": "r"}, "too-wide"),
     (LOCAL, {"<=": "<"}, "too-narrow"),
     (LOCAL, {".abs()": ""}, "one-sided"),
@@ -178,6 +213,21 @@ def test_every_bug_has_words_and_a_test(name: str) -> None:
     assert set(TASKS[name].bugs) == {bug for task, _, bug in KNOWN_WRONG if task == name}
 
 
+def test_a_matrix_is_judged_by_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    for first in ([9.0, 9.0], [0.0, 1.0], [0.0, 0.0]):
+        for second in ([1.0, 0.0], [50.0, -40.0], [0.1, -0.15]):
+            assert told(capsys, DESIGN, lambda X, rows=(first, second): torch.tensor(rows)) == "Correct.\n"
+    assert "Correct." in told(capsys, DESIGN, lambda X: torch.tensor([[0, 0], [1, 0]]))
+    assert "should have the shape (2, 2); it has (2,)" in told(capsys, DESIGN, lambda X: torch.ones(2))
+    assert "it returned list" in told(capsys, DESIGN, lambda X: [[1.0, 0.0], [1.0, -0.3]])
+    assert "contains NaN" in told(capsys, DESIGN, lambda X: torch.full((2, 2), torch.nan))
+    # whatever is wrong has a name: that the matrix differs from ours is no reason
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(200):
+        matrix = torch.randn(2, 2, generator=generator)
+        assert "should be" not in told(capsys, DESIGN, lambda X, W=matrix: W)
+
+
 def test_a_loop_that_never_ends(capsys: pytest.CaptureFixture[str]) -> None:
     def endless(*_: Any) -> None:
         while True:
@@ -215,7 +265,7 @@ def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> N
     assert "result[0, 0, 0] should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 1)
     assert "changes its inputs" in told(capsys, SPLIT, changes_its_input)
     assert "without calling it" in told(capsys, SPLIT, torch.ones(2))
-    with pytest.raises(ValueError, match="choose one of 'self-attention/code-attention'"):
+    with pytest.raises(ValueError, match="choose one of 'self-attention/code-scaled-attention'"):
         d2l.check("self-attention/why-scale", split_in_another_style)
 
 

@@ -307,7 +307,17 @@ def test_recorded_timings_cover_every_layer_on_a_named_device():
     assert all(row["device"] and row["seconds"] > 0 and row["peak_bytes"] > 0 for row in rows)
     for row in rows:
         if row["layer"] == "attention":
-            assert row["peak_bytes"] > attention_weights_bytes(row["n"])  # a claim of the chapter
+            # a claim of the chapter
+            assert row["peak_bytes"] > row["batch"] * attention_weights_bytes(row["n"])
+
+
+def test_recorded_batches_are_of_one_device_and_cover_the_same_layers():
+    rows = [row for row in recorded_timings() if row["batch"] > 1]
+    assert {row["device"] for row in rows} <= {
+        row["device"] for row in recorded_timings() if row["batch"] == 1
+    }
+    for layer in ("recurrent", "attention", "fused attention"):
+        assert {(row["batch"], row["n"]) for row in rows if row["layer"] == layer} == {(4, 512), (32, 512)}
 
 
 @pytest.mark.parametrize(

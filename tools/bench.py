@@ -33,7 +33,7 @@ import d2lmini as d2l
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMINGS = ROOT / "d2lmini" / "assets" / "timings.csv"
-COLUMNS = ("device", "layer", "n", "d", "k", "seconds", "peak_bytes")
+COLUMNS = ("device", "layer", "batch", "n", "d", "k", "seconds", "peak_bytes")
 
 LENGTHS = ROOT / "d2lmini" / "assets" / "lengths.csv"
 LENGTHS_PAGE = ROOT / "chapters" / "en" / "relative-positions.ipynb"
@@ -68,11 +68,11 @@ def device_name(device: torch.device) -> str:
     return f"{model}, 1 thread"
 
 
-# ---- chapter 2: the three layers
+# ---- the layers of chapters 3 and 4
 
 
-def layer_curves(device: torch.device) -> list[dict[str, Any]]:
-    """Time one forward pass of every layer of chapter 2, one sequence of n tokens with d = 64 and k = 3."""
+def layer_runs(device: torch.device) -> list[dict[str, Any]]:
+    """Time one forward pass of every layer, with d = 64 and k = 3: by length, then by batch at 512 tokens."""
     d, k = 64, 3
     layers = {
         "convolution": (d2l.ConvolutionLayer(d, k), 65_536),
@@ -83,36 +83,40 @@ def layer_curves(device: torch.device) -> list[dict[str, Any]]:
     rows = []
     for name, (layer, largest) in layers.items():
         layer.to(device).eval()
-        for n in (2**power for power in range(6, int(math.log2(largest)) + 1)):
-            X = torch.randn(1, n, d, device=device)
+        sizes = [(1, 2**power) for power in range(6, int(math.log2(largest)) + 1)]
+        for batch, n in (*sizes, (4, 512), (32, 512)):
+            X = torch.randn(batch, n, d, device=device)
             with torch.no_grad():
                 once = d2l.median_time(partial(layer, X), repeats=1)
                 repeats = min(101, max(5, int(0.5 / once)))
                 seconds = d2l.median_time(partial(layer, X), repeats)
                 peak = d2l.peak_memory(partial(layer, X))
-            rows.append(
-                dict(zip(COLUMNS, (device_name(device), name, n, d, k, f"{seconds:.3g}", peak), strict=True))
-            )
+            cells = (device_name(device), name, batch, n, d, k, f"{seconds:.3g}", peak)
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
     return rows
 
 
 def bench_layers(devices: list[torch.device], record: bool) -> None:
-    table = []
+    curves, batches = [], []
     for device in devices:
-        rows = layer_curves(device)
+        rows = layer_runs(device)
         names = list(dict.fromkeys(row["layer"] for row in rows))
+        seconds = {(row["layer"], row["batch"], row["n"]): float(row["seconds"]) for row in rows}
         for n in sorted({row["n"] for row in rows}):
-            at_n = {row["layer"]: float(row["seconds"]) for row in rows if row["n"] == n}
-            table.append([device.type, str(n), *(milliseconds(at_n.get(name)) for name in names)])
+            curves.append([device.type, str(n), *(milliseconds(seconds.get((name, 1, n))) for name in names)])
         slopes = []
         for name in names:
-            curve = [row for row in rows if row["layer"] == name and row["n"] >= 512]
-            slope = d2l.loglog_slope([r["n"] for r in curve], [float(r["seconds"]) for r in curve])
-            slopes.append(f"n^{slope:.2f}")
-        table.append([device.type, "slope", *slopes])
+            curve = {n: value for (layer, batch, n), value in seconds.items() if (layer, batch) == (name, 1)}
+            lengths = [n for n in curve if n >= 512]
+            slopes.append(f"n^{d2l.loglog_slope(lengths, [curve[n] for n in lengths]):.2f}")
+        curves.append([device.type, "slope", *slopes])
+        for batch in sorted({row["batch"] for row in rows}):
+            each = (milliseconds(seconds[name, batch, 512] / batch) for name in names)
+            batches.append([device.type, str(batch), *each])
         if record:
             save_timings(rows)
-    show("layers: ms a forward pass, d = 64, k = 3, batch 1", ["device", "n", *names], table)
+    show("layers: ms a forward pass, d = 64, k = 3, batch 1", ["device", "n", *names], curves)
+    show("layers: ms a sequence, n = 512, d = 64, k = 3", ["device", "batch", *names], batches)
 
 
 def save_timings(rows: list[dict[str, Any]]) -> None:

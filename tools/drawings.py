@@ -131,6 +131,42 @@ def attention_heads() -> Iterator[str]:
     yield words(336, 264, "{{each head: (n, hidden / heads)}}", "muted", 18)
 
 
+def attention_plane() -> Iterator[str]:
+    """The five tokens as arrows of length 1 in the plane, and the output for cats
+
+    Cats points along the axis animal, dogs lies 16 degrees above it, drink 74 degrees, milk at a right angle
+    on the axis drinking; and points down to the left. A dashed fence joins the tips. Inside it lies the
+    output for cats, at (0.642, 0.312).
+    """
+    x0, y0, unit = 310, 212, 150
+
+    def at(x: float, y: float) -> Point:
+        return x0 + unit * x, y0 - unit * y
+
+    tips = {
+        "cats": ((1, 0), (10, 24), "start"),
+        "dogs": ((0.96, 0.28), (10, 0), "start"),
+        "drink": ((0.28, 0.96), (10, -2), "start"),
+        "milk": ((0, 1), (-10, -2), "end"),
+        "and": ((-0.6, -0.8), (-10, 6), "end"),
+    }
+    yield arrowhead("attention-plane-arrow", "text")
+    fence = " ".join("{:.1f},{:.1f}".format(*at(*tip)) for tip, _, _ in tips.values())
+    dashes = {"stroke": "output", "stroke_width": 1.2, "stroke_dasharray": "4 4"}
+    yield element("polygon", points=fence, fill="output", fill_opacity=0.08, **dashes)
+    yield line(at(-1.1, 0), at(1.42, 0), "muted", 1) + line(at(0, -0.9), at(0, 1.28), "muted", 1)
+    yield words(at(1.45, 0)[0], y0 + 6, "{{animal}}", "muted", 18, text_anchor="start")
+    yield words(x0 + 10, at(0, 1.22)[1], "{{drinking}}", "muted", 18, text_anchor="start")
+    for name, (tip, (dx, dy), anchor) in tips.items():
+        (x, y), marker = at(*tip), {"marker_end": "url(#attention-plane-arrow)"}
+        yield line((x0, y0), (x, y), "text", 2, **marker)
+        yield words(x + dx, y + dy, f"{{{{{name}}}}}", text_anchor=anchor)
+    x, y = at(0.642, 0.312)
+    yield element("circle", cx=x, cy=y, r=6, fill="output")
+    yield line((x + 4, y - 6), (x + 26, y - 50), "output", 1.2)
+    yield words(x + 24, y - 56, "{{output for cats}}", "output", 18, text_anchor="start", font_weight=600)
+
+
 def attention_qkv() -> Iterator[str]:
     """Attention as matrix products: queries times keys give weights, weights times values give the output
 
@@ -140,8 +176,8 @@ def attention_qkv() -> Iterator[str]:
     weights = [[0.77, 0.09, 0.63, 0.14, 0.07], [0.07, 0.05, 0.18, 0.63, 0.77]]
     yield arrowhead("attention-qkv-arrow", "muted")
     for x, cells, color, symbol, shape in (
-        (42, [[0.18] * 2] * 2, "query", "Q", "(n_q, d)"),
-        (155, [[0.18] * 5] * 2, "key", "K" + small("⊤", -6), "(d, n_k)"),
+        (42, [[0.18] * 2] * 2, "query", "Q", "(n_q, d_k)"),
+        (155, [[0.18] * 5] * 2, "key", "K" + small("⊤", -6), "(d_k, n_k)"),
         (363, weights, "query", "", "(n_q, n_k)"),
         (482, [[0.18] * 2] * 5, "value", "V", "(n_k, d_v)"),
         (602, [[0.18] * 2] * 2, "output", "", "(n_q, d_v)"),
@@ -322,6 +358,7 @@ DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → wha
     draw.__name__.replace("_", "-"): (draw, height)
     for draw, height in (
         (attention_heads, 276),
+        (attention_plane, 356),
         (attention_qkv, 226),
         (course_map, 464),
         (dilated_convolution, 302),

@@ -38,7 +38,7 @@ NUMBER = re.compile(
 # no quantities: links, code, tags and mentions of formulas, years, what is put in while the page runs
 NOT_A_QUANTITY = re.compile(
     r"\]\([^)]*\)|https?://\S+|`[^`]*`|```.*?```|\\tag\{[^}]*\}|[(（]\d+\.\d+[)）]|\{\{[^}]*\}\}"
-    r"|\b(?:19|20)\d\d[a-z]?\b(?!\s*[·×])|(?:D2L|PyTorch|torch|Python|version)\s*\d[\d.]*",
+    r"|_\{\d+\}|_\d|\b(?:19|20)\d\d[a-z]?\b(?!\s*[·×])|(?:D2L|PyTorch|torch|Python|version)\s*\d[\d.]*",
     re.S,
 )
 SMALL = 20  # whole numbers up to here are counted on fingers
@@ -109,7 +109,7 @@ def _said(cell: Cell, language: str) -> Iterator[str]:
     if cell["cell_type"] == "markdown":
         yield source(cell)
         return
-    for output in cell["outputs"]:
+    for output in cell["outputs"] if "d2l.figure(" in source(cell) else ():
         drawing = "".join(output.get("data", {}).get("image/svg+xml", ""))
         yield from re.findall(r"<desc[^>]*>(.*?)</desc>", drawing, re.S)
     for name in re.findall(r'd2l\.explorer\("([\w-]+)-explorer"\)', source(cell)):
@@ -204,6 +204,7 @@ def check(root: Path = ROOT) -> list[Finding]:
         for path in sorted(root.glob(f"chapters/exercises/{chapter}/*.yaml")):
             data = yaml.safe_load(path.read_text(encoding="utf-8"))
             own = list(_answers(data)) + _variants(root, chapter, path.stem)
+            used |= {key for key in values for number in numbers(key) if any(map(number.says, own))}
             if missing := list(dict.fromkeys(n for text in _texts(data) for n in unknown(text, own))):
                 found.append(Finding(shown(path, root), f"nothing computes {', '.join(missing)}"))
         table = shown(root / "chapters" / "numbers" / f"{chapter}.toml", root)

@@ -35,6 +35,8 @@ class Task:
     bugs: dict[
         str, tuple[Callable[..., Results], ...]
     ]  # by name in the YAML file; each in its common spellings
+    # where many answers are right: what an answer does, given the inputs too; this is compared instead
+    effect: Callable[..., Results] | None = None
 
 
 def _normal(*shape: int, seed: int = 0) -> Tensor:
@@ -82,6 +84,16 @@ def _inverted_throughout(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = 
     return _right_attention(Q, K, V, None if mask is None else ~mask)
 
 
+def _without_softmax(Q: Tensor, K: Tensor, V: Tensor) -> Results:
+    scores = Q @ K.transpose(-2, -1) / Q.shape[-1] ** 0.5
+    return scores @ V, scores
+
+
+def _without_softmax_and_scale(Q: Tensor, K: Tensor, V: Tensor) -> Results:
+    scores = Q @ K.transpose(-2, -1)
+    return scores @ V, scores
+
+
 # widths of queries and values differ, and so do the numbers of queries and keys: mix-ups then show
 _ATTENTION = Task(
     returns=("output", "weights"),
@@ -127,6 +139,75 @@ _ATTENTION = Task(
         "empty-row-nan": (_attention(empty="nan"),),
         "empty-row-uniform": (_attention(empty="uniform"),),
     },
+)
+
+
+# the same without masks, for the first chapter
+_SCALED_ATTENTION = Task(
+    returns=("output", "weights"),
+    right=_right_attention,
+    cases=(
+        (_normal(3, 8), _normal(4, 8, seed=1), _normal(4, 5, seed=2)),
+        (_normal(2, 3, 16, seed=3), _normal(2, 5, 16, seed=4), _normal(2, 5, 4, seed=5)),
+    ),
+    edges=((_normal(1, 2, seed=6), _normal(1, 2, seed=7), _normal(1, 3, seed=8)),),
+    bugs={
+        name: _ATTENTION.bugs[name]
+        for name in (
+            "missing-scale",
+            "scale-after-softmax",
+            "scale-by-d",
+            "scale-by-values",
+            "wrong-axis",
+            "only-output",
+            "swapped",
+        )
+    }
+    | {"no-softmax": (_without_softmax, _without_softmax_and_scale)},
+)
+
+
+# --------------------------------------------------------------------------------------------- design query
+
+_PLANE = torch.tensor([[1.0, 0.0], [-0.6, -0.8], [0.96, 0.28], [0.28, 0.96], [0.0, 1.0]])
+_CATS, _MILK, _NOBODY, _TRANSPOSED, _OTHER_DIRECTION = 0, 4, 5, 6, 7  # the first two are rows of _PLANE
+
+
+def _listens_to(X: Tensor, W: Tensor, token: int) -> int:
+    """The token with the largest score; nobody if there is no single one."""
+    scores = X.double() @ (X[token].double() @ W.double())
+    best = scores > scores.max() - 1e-4
+    return int(scores.argmax()) if best.sum() == 1 else _NOBODY
+
+
+def _whom_milk_hears(X: Tensor, W: Tensor) -> Results:
+    found = _listens_to(X, W, _MILK)
+    if found == _NOBODY and _listens_to(X, W, _CATS) == _MILK:
+        found = _OTHER_DIRECTION
+    elif found != _CATS and _listens_to(X, W.T, _MILK) == _CATS:
+        found = _TRANSPOSED
+    return (torch.tensor(found),)
+
+
+def _matrix(*rows: list[float]) -> Callable[..., Results]:
+    return lambda X: (torch.tensor(rows),)
+
+
+_DESIGN_QUERY = Task(
+    returns=("W_q",),
+    right=_matrix([1.0, 0.0], [1.0, -0.3]),
+    cases=((_PLANE,),),
+    edges=(),
+    bugs={
+        "itself": (_matrix([1.0, 0.0], [0.0, 1.0]),),
+        "flat": (_matrix([0.0, 0.0], [0.0, 0.0]),),
+        "transposed": (_matrix([0.0, 1.0], [-1.0, 0.0]),),
+        "other-direction": (_matrix([0.0, 1.0], [0.0, 0.0]),),
+        "dogs": (_matrix([1.0, 0.0], [1.0, 0.5]),),
+        "drink": (_matrix([1.0, 0.0], [0.5, 1.0]),),
+        "opposite": (_matrix([-1.0, 0.0], [0.0, -1.0]),),
+    },
+    effect=_whom_milk_hears,
 )
 
 
@@ -195,6 +276,96 @@ _LOCAL_MASK = Task(
         "one-sided": (lambda n, r: (_distance(n) <= r // 2,),),
         "inverted": (lambda n, r: (_distance(n).abs() > r // 2,),),
         "backward": (lambda n, r: ((_distance(n) >= 0) & (_distance(n) < r),),),
+    },
+)
+
+
+# --------------------------------------------------------------------------------------------- path lengths
+
+
+def _path_lengths(
+    reach: Callable[[int], float] = lambda k: (k - 1) // 2,
+    whole: Callable[[Tensor], Tensor] = torch.ceil,
+    least: int = 1,
+    signed: bool = False,
+) -> Callable[..., Results]:
+    """Layers of convolution between all pairs, right by default, with one thing at a time done wrong."""
+
+    def path_lengths(n: int, k: int) -> Results:
+        distance = _distance(n) if signed else _distance(n).abs()
+        return (whole(distance / reach(k)).clamp(min=least),)
+
+    return path_lengths
+
+
+_PATH_LENGTHS = Task(
+    returns=("layers",),
+    right=_path_lengths(),
+    cases=((7, 3), (9, 5)),
+    edges=((1, 3), (4, 9)),
+    bugs={
+        "whole-window": (_path_lengths(reach=lambda k: k - 1),),
+        "by-kernel-size": (_path_lengths(reach=lambda k: k),),
+        "rounded-down": (_path_lengths(whole=torch.floor),),
+        "own-input-zero": (_path_lengths(least=0),),
+        "one-sided": (_path_lengths(signed=True),),
+    },
+)
+
+
+# ------------------------------------------------------------------------------------------- online softmax
+
+
+def _merge(
+    shrink_total: bool = True,
+    shrink_output: bool = True,
+    shrink_second: bool = True,
+    sign: float = 1.0,
+    best_of: Callable[[Tensor, Tensor], Tensor] = torch.maximum,
+    divided: bool = False,
+) -> Callable[..., Results]:
+    """The sums of two halves of the keys made one, right by default, with one thing at a time done wrong."""
+
+    def merge(best_a: Tensor, total_a: Tensor, output_a: Tensor, *second: Tensor) -> Results:
+        best_b, total_b, output_b = second
+        best = best_of(best_a, best_b)
+        a = torch.exp(sign * (best_a - best))
+        b = torch.exp(sign * (best_b - best)) if shrink_second else torch.ones(())
+        total = a * total_a + b * total_b if shrink_total else total_a + total_b
+        output = a * output_a + b * output_b if shrink_output else output_a + output_b
+        return best, total, output / total if divided else output
+
+    return merge
+
+
+def _half(n: int, d: int, seed: int) -> Case:
+    """What one processor hands over: the largest score, the total, the sum of the values."""
+    scores, values = _normal(n, 4, seed=seed), _normal(4, d, seed=seed + 1)
+    best = scores.max(dim=1, keepdim=True).values
+    weights = torch.exp(scores - best)
+    return best, weights.sum(dim=1, keepdim=True), weights @ values
+
+
+def _large(half: Case) -> Case:
+    return half[0] + 200, *half[1:]
+
+
+_ONLINE_SOFTMAX = Task(
+    returns=("best", "total", "output"),
+    right=_merge(),
+    cases=((*_half(6, 3, 0), *_half(6, 3, 2)), (*_half(4, 2, 4), *_half(4, 2, 6))),
+    edges=(
+        (*_large(_half(3, 2, 8)), *_half(3, 2, 10)),
+        (torch.full((3, 1), -torch.inf), torch.zeros(3, 1), torch.zeros(3, 2), *_half(3, 2, 12)),
+    ),
+    bugs={
+        "nothing-rescaled": (_merge(shrink_total=False, shrink_output=False),),
+        "total-not-rescaled": (_merge(shrink_total=False),),
+        "output-not-rescaled": (_merge(shrink_output=False),),
+        "wrong-sign": (_merge(sign=-1),),
+        "second-not-rescaled": (_merge(shrink_second=False),),
+        "block-only": (_merge(best_of=lambda a, b: b),),
+        "already-divided": (_merge(divided=True),),
     },
 )
 
@@ -323,8 +494,12 @@ _ROTATE = Task(
 )
 
 TASKS = {
+    "self-attention/code-scaled-attention": _SCALED_ATTENTION,
+    "self-attention/design-query": _DESIGN_QUERY,
     "self-attention/code-attention": _ATTENTION,
     "self-attention/code-split-heads": _SPLIT_HEADS,
+    "complexity/code-path-lengths": _PATH_LENGTHS,
+    "cost-in-practice/code-online-softmax": _ONLINE_SOFTMAX,
     "complexity/code-linear-attention": _LINEAR_ATTENTION,
     "complexity/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
@@ -408,7 +583,7 @@ class _Verdict:
                 )
             if any(result is None or _has_gap(result) for result in results):
                 return message("check_unwritten")
-            if not _all_same(results, [self.task.right(*case) for case in cases]):
+            if not _all_same(self._compared(results, cases), self._compared(self._right(cases), cases)):
                 reason = self._named(results, cases) or self._first_difference(results, cases)
                 return message("check_bug", reason=reason)
         if changed:
@@ -425,11 +600,24 @@ class _Verdict:
         ]
         return stopped + ("\n" + message("check_line", line=own[-1]) if own and own[-1] else "")
 
+    def _right(self, cases: tuple[Case, ...]) -> list[Results]:
+        return [self.task.right(*case) for case in cases]
+
+    def _compared(self, results: list[Any], cases: tuple[Case, ...]) -> list[Any]:
+        """The results, or what they do, where the task asks for an effect and they have the right form."""
+        compared = []
+        for result, right, case in zip(results, self._right(cases), cases, strict=True):
+            numbers = _in_form(result, right)
+            real = numbers and not any(one.isnan().any() for one in numbers)
+            compared.append(self.task.effect(*case, *numbers) if self.task.effect and real else result)
+        return compared
+
     def _named(self, results: list[Any], cases: tuple[Case, ...]) -> str:
-        right = [self.task.right(*case) for case in cases]
+        right = self._compared(self._right(cases), cases)
+        results = self._compared(results, cases)
         for bug, spellings in self.task.bugs.items():
             for wrong in spellings:
-                expected = [wrong(*case) for case in cases]
+                expected = self._compared([wrong(*case) for case in cases], cases)
                 if not _all_same(expected, right) and _all_same(results, expected):
                     return self.bugs[bug]
         return ""
@@ -487,14 +675,22 @@ def _untouched(value: Tensor, before: Tensor) -> bool:
     return (value.device, value.dtype) == (before.device, before.dtype) and torch.equal(value, before)
 
 
-def _same(result: Any, expected: tuple[Any, ...]) -> bool:
+def _in_form(result: Any, expected: Results) -> Results:
+    """The numbers of a result that has the form of the expected one; nothing if it has another."""
     returned = _as_tuple(result)
-    return len(returned) == len(expected) and all(
-        _is_real(one)
-        and one.shape == right.shape
-        and (numbers := _numbers(one)) is not None
-        and torch.allclose(numbers, right.double(), atol=1e-4, equal_nan=True)
-        for one, right in zip(returned, expected, strict=True)
+    numbers = tuple(
+        numbers
+        for one, right in zip(returned, expected, strict=False)
+        if _is_real(one) and one.shape == right.shape and (numbers := _numbers(one)) is not None
+    )
+    return numbers if len(numbers) == len(returned) == len(expected) else ()
+
+
+def _same(result: Any, expected: Results) -> bool:
+    numbers = _in_form(result, expected)
+    return bool(numbers) and all(
+        torch.allclose(one, right.double(), atol=1e-4, equal_nan=True)
+        for one, right in zip(numbers, expected, strict=True)
     )
 
 

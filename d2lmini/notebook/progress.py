@@ -42,7 +42,7 @@ def progress(code: str | None = None) -> None:
 
     Example:
         >>> progress()  # doctest: +ELLIPSIS
-        complexity: ... of 15 done
+        complexity: ... of ... done
         ...
     """
     if code is not None:
