@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from d2lmini.positional import (
         ALiBi as ALiBi, LearnedPositionalEncoding as LearnedPositionalEncoding,
         PositionalEncoding as PositionalEncoding, RelativePositionBias as RelativePositionBias,
-        RotaryEmbedding as RotaryEmbedding, sinusoids as sinusoids,
+        RotaryEmbedding as RotaryEmbedding, recorded_lengths as recorded_lengths, sinusoids as sinusoids,
     )
     from d2lmini.encoder_decoder import (
         AttentionDecoder as AttentionDecoder, Decoder as Decoder, Encoder as Encoder,

@@ -1,9 +1,14 @@
-"""Where order comes from: the positional encodings of chapter 3, in the order in which it teaches them.
+"""Where order comes from: the positional encodings of chapters 6 and 7, in the order of teaching.
 
 Attention treats its tokens as a set. A position gets into it in one of three ways: added to the tokens
 (`PositionalEncoding`, `LearnedPositionalEncoding`), added to the scores (`RelativePositionBias`, `ALiBi`), or
 by turning queries and keys (`RotaryEmbedding`). Positions count from 0.
 """
+
+import csv
+import math
+from importlib.resources import files
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -146,8 +151,8 @@ class LearnedPositionalEncoding(nn.Module):
 class RelativePositionBias(nn.Module):
     """Score a learned vector for each distance against the queries: the keys' share of position.
 
-    Token i looking at token j adds q_i · a_c, where c is j - i, cut to at most max_distance each way. Add it
-    to q_i · k_j before dividing by the root of head_dim.
+    Token i looking at token j adds q_i · a_c / √head_dim, where c is j - i, cut to at most max_distance each
+    way. Together with q_i · k_j / √head_dim that is the scaled score of q_i against the key k_j + a_c.
 
     Args:
         head_dim: width d of a query.
@@ -171,12 +176,15 @@ class RelativePositionBias(nn.Module):
         self.A = nn.Parameter(torch.randn(2 * max_distance + 1, head_dim) * 0.02)
 
     def forward(self, queries: Tensor, num_keys: int | None = None, offset: int = 0) -> Tensor:
-        """Return the bias, shape (..., number of queries, number of keys).
+        """Return what to add to the scores after their division by the root of head_dim.
 
         Args:
             queries: shape (..., n, head_dim).
             num_keys: number of keys, at positions 0, 1, …; as many as queries when None.
             offset: position of the first query.
+
+        Returns:
+            Tensor of shape (..., number of queries, number of keys).
 
         Raises:
             ValueError: queries has another width or no floating dtype, or offset is negative.
@@ -184,15 +192,16 @@ class RelativePositionBias(nn.Module):
         _check_tokens(queries, self.A.shape[-1], offset, name="queries")
         c = _distances(queries.shape[-2], num_keys, offset, self.A.device)
         index = c.clamp(-self.max_distance, self.max_distance) + self.max_distance
-        scores = queries @ self.A.to(queries.dtype).T  # (..., n, 2 * max_distance + 1)
+        scores = queries @ self.A.to(queries.dtype).T / math.sqrt(self.A.shape[-1])  # (..., n, vectors)
         return scores.gather(-1, index.expand(*scores.shape[:-1], -1))
 
 
 class RotaryEmbedding(nn.Module):
     """Turn each pair of numbers of a query or key by an angle that grows with its position (RoPE).
 
-    Pair (2j, 2j+1) of position i turns by i / 10000^(2j/head_dim): the angles whose sines and cosines
-    `PositionalEncoding` adds. A query and a key turned so have a product that depends on their distance only.
+    Pair (2j, 2j+1) of position i turns by i / 10000^(2j/head_dim), from its first axis toward the second: by
+    the angles whose sines and cosines `PositionalEncoding` adds. A query and a key turned so have a product
+    that depends on their distance only.
     Values are not turned.
 
     Args:
@@ -288,6 +297,32 @@ class ALiBi(nn.Module):
         """
         distance = _distances(num_queries, num_keys, offset, self.slopes.device).abs()
         return self.slopes[:, None, None] * -distance
+
+
+def recorded_lengths() -> list[dict[str, Any]]:
+    """Return how well small models of chapter 7, trained on 16 tokens, name the token before in longer ones.
+
+    `python3 course.py bench --section lengths --record` trains them again, with the chapter's own code.
+
+    Returns:
+        One dict a training: device, model, seed, steps, shares (of right answers: at 16 tokens, and past the
+        sixteenth of 32, 64 and 256).
+
+    Example:
+        >>> sorted(recorded_lengths()[0])
+        ['device', 'model', 'seed', 'shares', 'steps']
+    """
+    with (files("d2lmini") / "assets" / "lengths.csv").open(encoding="utf-8") as file:
+        return [
+            {
+                "device": row["device"],
+                "model": row["model"],
+                "seed": int(row["seed"]),
+                "steps": int(row["steps"]),
+                "shares": [float(row[length]) for length in ("16", "32", "64", "256")],
+            }
+            for row in csv.DictReader(file)
+        ]
 
 
 def _distances(num_queries: int, num_keys: int | None, offset: int, device: torch.device) -> Tensor:

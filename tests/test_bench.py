@@ -74,3 +74,9 @@ def test_only_the_chosen_section_runs(monkeypatch, capsys):
     torch.set_num_threads(threads)
     assert ran == ["b"]
     assert capsys.readouterr().out.startswith("cpu: ")
+
+
+def test_lengths_are_measured_with_the_cells_of_the_chapter():
+    for recipe in bench.LENGTH_RECIPES:
+        shares = bench.length_shares(recipe, seed=0, steps=1)
+        assert len(shares) == 4 and all(0 <= share < 0.5 for share in shares)

@@ -44,7 +44,7 @@ SPLIT = "multi-head-attention/code-split-heads"
 SCALED = "self-attention/code-scaled-attention"
 DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
-ROTATE = "positional-encoding/code-rotate"
+ROTATE = "relative-positions/code-rotate"
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -12,6 +12,7 @@ from d2lmini.positional import (
     PositionalEncoding,
     RelativePositionBias,
     RotaryEmbedding,
+    recorded_lengths,
     sinusoids,
 )
 
@@ -151,8 +152,25 @@ def test_relative_bias_is_the_sum_of_the_paper():
     for i in range(5):
         for j in range(5):
             a = bias.A[max(-2, min(2, j - i)) + 2]
-            torch.testing.assert_close(out[:, i, j], q[:, i] @ a)
+            torch.testing.assert_close(out[:, i, j], q[:, i] @ a / 8**0.5)
     torch.testing.assert_close(bias(q[:, 3:], num_keys=5, offset=3), out[:, 3:])
+
+
+def test_recorded_lengths_hold_what_the_chapter_says():
+    shares: dict[str, list[list[float]]] = {}
+    for row in recorded_lengths():
+        assert row["device"] and row["steps"] == 1500 and len(row["shares"]) == 4
+        shares.setdefault(row["model"], []).append(row["shares"])
+    low, high = (
+        {name: [extreme(at) for at in zip(*rows, strict=True)] for name, rows in shares.items()}
+        for extreme in (min, max)
+    )
+    offsets = low["sinusoids, random offsets"]
+    assert all(share > 0.4 for share in offsets) and offsets[1] > 0.9
+    assert all(share < 0.3 for share in high["sinusoids"][1:])  # more steps alone do not help
+    assert all(a < b for a, b in zip(high["learned, random offsets"], offsets, strict=True))
+    assert high["none, one layer"][0] < 0.4 and low["none, two layers"][0] > 0.9
+    assert low["none, three layers"][2] > 0.7
 
 
 @given(pairs=st.integers(1, 16), m=st.integers(0, 40), n=st.integers(0, 40), shift=st.integers(0, 200))

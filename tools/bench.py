@@ -11,6 +11,7 @@ is. The baselines are written out below, without any of d2lmini's care.
 
 import argparse
 import csv
+import json
 import math
 import platform
 import shutil
@@ -33,6 +34,18 @@ import d2lmini as d2l
 ROOT = Path(__file__).resolve().parent.parent
 TIMINGS = ROOT / "d2lmini" / "assets" / "timings.csv"
 COLUMNS = ("device", "layer", "batch", "n", "d", "k", "seconds", "peak_bytes")
+
+LENGTHS = ROOT / "d2lmini" / "assets" / "lengths.csv"
+LENGTHS_PAGE = ROOT / "chapters" / "en" / "relative-positions.ipynb"
+LENGTH_COLUMNS = ["device", "model", "seed", "steps", "16", "32", "64", "256"]
+LENGTH_RECIPES: dict[str, tuple[Callable[[], dict[str, Any]], int]] = {  # arguments of Model, offsets up to
+    "none, one layer": (dict[str, Any], 0),
+    "none, two layers": (lambda: {"layers": 2}, 0),
+    "none, three layers": (lambda: {"layers": 3}, 0),
+    "sinusoids": (lambda: {"add": d2l.PositionalEncoding(48, 0)}, 0),
+    "sinusoids, random offsets": (lambda: {"add": d2l.PositionalEncoding(48, 0)}, 240),
+    "learned, random offsets": (lambda: {"add": d2l.LearnedPositionalEncoding(48, 0)}, 240),
+}
 
 ATTENTION_SIZES = (  # batch, n, width, heads
     (2, 4, 100, 5),
@@ -117,6 +130,35 @@ def save_timings(rows: list[dict[str, Any]]) -> None:
         writer.writeheader()
         writer.writerows(kept + rows)
     print(f"recorded {len(rows)} measurements of {rows[0]['device']} in {TIMINGS.relative_to(ROOT)}")
+
+
+# ---- chapter 7: trained on 16 tokens, read 256
+
+
+def length_shares(recipe: str, seed: int, steps: int) -> list[float]:
+    """Train a model of chapter 7 with the chapter's own cells; return its shares of right answers."""
+    notebook = json.loads(LENGTHS_PAGE.read_text(encoding="utf-8"))
+    cells = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+    page: dict[str, Any] = {"torch": torch, "nn": nn, "d2l": d2l}
+    for name in ("doors-code", "layer-code", "model-code", "train-code", "right-code"):
+        exec(cells[name], page)
+    arguments, offsets = LENGTH_RECIPES[recipe]
+    torch.manual_seed(seed)
+    model = page["Model"](**arguments())
+    page["train"](model, steps=steps, offsets=offsets)
+    return [page["right"](model, n)[15 if n > 16 else 0 :].mean().item() for n in (16, 32, 64, 256)]
+
+
+def bench_lengths(devices: list[torch.device], record: bool) -> None:
+    rows, steps = [], 1500
+    for recipe in LENGTH_RECIPES:
+        for seed in range(3):
+            shares = [f"{share:.3f}" for share in length_shares(recipe, seed, steps)]
+            rows.append([device_name(torch.device("cpu")), recipe, str(seed), str(steps), *shares])
+    show("lengths: share right, trained on 16 tokens", LENGTH_COLUMNS[1:], [row[1:] for row in rows])
+    if record:
+        with LENGTHS.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([LENGTH_COLUMNS, *rows])
 
 
 # ---- attention
@@ -384,6 +426,7 @@ def show(title: str, header: list[str], rows: list[list[str]]) -> None:
 
 SECTIONS = {
     "layers": bench_layers,
+    "lengths": bench_lengths,
     "attention": bench_attention,
     "import": bench_import,
     "wheel": bench_wheel,

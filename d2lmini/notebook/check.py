@@ -503,7 +503,7 @@ TASKS = {
     "long-sequences/code-linear-attention": _LINEAR_ATTENTION,
     "long-sequences/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
-    "positional-encoding/code-rotate": _ROTATE,
+    "relative-positions/code-rotate": _ROTATE,
 }
 
 
