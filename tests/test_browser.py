@@ -295,13 +295,32 @@ def test_a_reload_and_the_way_back_lead_to_the_same_line(visit):
 
 
 def test_a_link_into_the_page_leads_under_the_header(visit):
-    visit.open("en/self-attention.html#heads")
+    visit.open("en/multi-head-attention.html#heads")
     for when in ("at first", "after a reload"):
         if when == "after a reload":
             visit.page.reload()
         visit.page.locator("html[data-measured]").wait_for()
         top = visit.page.locator("#heads").evaluate("node => node.getBoundingClientRect().top")
         assert 60 < top < 110, when
+
+
+def test_old_links_and_answers_lead_to_where_things_are_now(visit):
+    visit.open("vi/index.html")
+    kept = {"self-attention/mask-matrix": {"done": True}, "self-attention/why-scale": {"given": 0}}
+    visit.page.evaluate("answers => localStorage.setItem('d2lmini', JSON.stringify({answers}))", kept)
+    visit.open("vi/self-attention.html#padding")
+    visit.page.wait_for_url("**/vi/multi-head-attention.html#padding")
+    visit.page.locator("html[data-measured]").wait_for()
+    assert 0 < visit.page.locator("#padding").evaluate("node => node.getBoundingClientRect().top") < 110
+    dot = ".dots [data-id='multi-head-attention/mask-matrix'].done"
+    visit.page.locator(dot).first.wait_for(state="attached")
+    answers = visit.page.evaluate("JSON.parse(localStorage.getItem('d2lmini')).answers")
+    kept["multi-head-attention/mask-matrix"] = kept.pop("self-attention/mask-matrix")
+    assert answers == kept
+    visit.page.evaluate("location.hash = 'no-such-place'")  # nothing known: the page stays
+    visit.page.evaluate("location.hash = 'heads'")
+    assert visit.page.url.endswith("vi/multi-head-attention.html#heads")
+    assert visit.complaints == []
 
 
 def test_paper_shows_every_section(visit):

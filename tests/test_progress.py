@@ -11,7 +11,7 @@ import pytest
 
 import d2lmini as d2l
 from d2lmini.notebook import progress
-from d2lmini.notebook.content import exercise_names
+from d2lmini.notebook.content import current_name, exercise_names
 
 NAMES = exercise_names()
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -150,7 +150,7 @@ FIRST_ANSWERS = {
 
 def test_codes_of_the_first_version_still_load() -> None:
     d2l.progress(FIRST_CODE)
-    assert progress.answers() == FIRST_ANSWERS
+    assert progress.answers() == {current_name(name): answer for name, answer in FIRST_ANSWERS.items()}
 
 
 def test_files_of_the_first_version_still_load(own_folder: Path) -> None:
@@ -224,3 +224,24 @@ def test_what_is_no_code_is_refused(own_folder: Path, code: str) -> None:
 def test_a_code_is_a_text(code: Any) -> None:
     with pytest.raises(ValueError, match=r"^code: got .*copy all of what progress\(\)"):
         d2l.progress(code)
+
+
+OLD, NEW = "self-attention/mask-matrix", "multi-head-attention/mask-matrix"
+
+
+def test_answers_under_a_former_name_count_for_the_exercise_of_now(
+    own_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = {"d2lmini": 1, "answers": {OLD: {"done": True}}}
+    (own_folder / "d2lmini-progress.json").write_text(json.dumps(kept), encoding="utf-8")
+    assert progress.answers() == {NEW: {"done": True}}
+    assert d2l.exercise(OLD).answer == d2l.exercise(NEW).answer == {"done": True}
+    assert progress.unpack(progress.pack(kept["answers"])) == {NEW: {"done": True}}
+    d2l.progress()
+    assert "multi-head-attention: 1 of" in capsys.readouterr().out
+
+
+def test_the_answer_of_now_is_not_replaced_by_an_old_one(own_folder: Path) -> None:
+    kept = {"d2lmini": 1, "answers": {NEW: {"given": 1}, OLD: {"given": 2, "done": True}}}
+    (own_folder / "d2lmini-progress.json").write_text(json.dumps(kept), encoding="utf-8")
+    assert progress.answers() == {NEW: {"given": 1}}

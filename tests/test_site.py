@@ -29,7 +29,7 @@ from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
-from d2lmini.notebook.content import exercise_state
+from d2lmini.notebook.content import exercise_names, exercise_state
 
 
 class Page(HTMLParser):
@@ -487,6 +487,18 @@ def test_the_wheel_carries_its_licenses_and_no_scripts(tmp_path):
 
 def test_no_link_of_the_course_leads_nowhere(site):
     assert broken_links(site) == []
+
+
+def test_what_has_moved_stands_where_old_links_are_led(site):
+    table = json.loads((site / "vi" / "_static" / "moved.json").read_text(encoding="utf-8"))
+    assert "self-attention#padding" in table["sections"]
+    for code in LANGUAGES:
+        ids = {path.stem: set(Page(path).ids) for path in (site / code).glob("*.html")}
+        for old, new in table["sections"].items():
+            (page, anchor), (now, there) = old.split("#"), new.split("#")
+            assert anchor not in ids[page], f"{code}: {old} stands where it stood"
+            assert there in ids[now], f"{code}: {new} does not exist"
+    assert set(table["exercises"].values()) <= set(exercise_names())
 
 
 def test_the_course_has_the_same_anchors_in_every_language(site):
