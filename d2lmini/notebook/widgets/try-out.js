@@ -1,0 +1,41 @@
+import { element } from "./dom.js";
+import { fill } from "./text.js";
+
+/**
+ * Things to try: each a question that opens on its answer, and a mark once the picture has been brought to where one
+ * sees it. The texts are words.questions and words.answers.
+ *
+ * `tries` has, in their order, {values, met}: what to fill into an answer, and whether the reader is there now.
+ * Returns the list and a function to call after each change.
+ */
+export function thingsToTry(words, tries) {
+  const spoken = element("p", { class: "unseen", role: "status" });
+  const marks = tries.map(() => element("span", { class: "mark" }));
+  const list = element(
+    "ol",
+    {},
+    tries.map(({ values = {} }, i) =>
+      element(
+        "li",
+        {},
+        element(
+          "details",
+          {},
+          element("summary", {}, fill(words.questions[i], values), marks[i]),
+          element("p", {}, fill(words.answers[i], values)),
+        ),
+      ),
+    ),
+  );
+  const node = element("div", { class: "d2l-tries" }, element("p", {}, words.try_out), list, spoken);
+  return {
+    node,
+    look() {
+      tries.forEach(({ met }, i) => {
+        if (marks[i].textContent || !met()) return;
+        marks[i].textContent = ` ✓ ${words.tried}`;
+        spoken.textContent = `${i + 1}: ${words.tried}`;
+      });
+    },
+  };
+}
