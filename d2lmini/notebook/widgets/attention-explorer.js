@@ -30,7 +30,7 @@ function facts() {
   const [first, second] = words.sentences.map((sentence) => sentence.split(" "));
   const row = (tokens, head, at, options) => attend(tokens.map(embed), heads()[head], options)[at];
   const largest = (options) => Math.max(...row(first, 0, 0, options)).toFixed(3);
-  const pronoun = second.findLastIndex((word) => kindOf(word) === "pronoun");
+  const pronoun = Math.max(0, second.findLastIndex((word) => kindOf(word) === "pronoun"));
   const found = row(second, 1, pronoun);
   const order = found.map((weight, j) => [weight, j]).toSorted((x, y) => y[0] - x[0]);
   const X = second.map(embed);
@@ -109,6 +109,7 @@ function render({ el }) {
   const grid = svg("svg", { role: "img" });
   const said = element("p", { class: "said", "aria-live": "polite" });
   const steps = element("table", { class: "steps" });
+  const stepsBox = element("div", { class: "steps-box", role: "group", "aria-label": words.title }, steps);
   const met = [
     () => view.sentence === words.sentences[1] && view.head === 1 && kindOf(tokensOf()[view.token]) === "pronoun",
     () => !view.scale,
@@ -136,7 +137,8 @@ function render({ el }) {
     ),
     scene,
     said,
-    element("div", { class: "pictures" }, steps, grid),
+    stepsBox,
+    grid,
     element("p", { class: "hint" }, words.hint),
     tries.node,
   );
@@ -182,6 +184,8 @@ function render({ el }) {
     drawTokens(tokens, weights[view.token]);
     drawArcs(n, weights[view.token]);
     drawSteps(tokens, points[view.token], weights[view.token], V);
+    stepsBox.setAttribute("aria-label", steps.caption.textContent);
+    stepsBox.tabIndex = stepsBox.scrollWidth > stepsBox.clientWidth ? 0 : -1; // keys scroll what has the focus
     drawGrid(tokens, points, weights);
     const order = weights[view.token]
       .map((weight, j) => [weight, j])
@@ -253,7 +257,7 @@ function render({ el }) {
 
   /** Three numbers as bars, with the numbers under them. */
   function bars(numbers, color) {
-    const [wide, high] = [27, 24];
+    const [wide, high] = [26, 22];
     return svg(
       "svg",
       { viewBox: `0 0 ${3 * wide} ${high + 15}`, width: 3 * wide, role: "img", "aria-label": vector(numbers) },
@@ -269,7 +273,7 @@ function render({ el }) {
         svg(
           "text",
           { x: (c + 0.5) * wide, y: high + 12, "text-anchor": "middle", "font-size": 12, fill: "var(--w-text)" },
-          number.toFixed(2),
+          number ? number.toFixed(2) : "0",
         ),
       ]),
     );
@@ -334,7 +338,7 @@ function render({ el }) {
     const cell = Math.max(24, Math.min(46, (Math.min(el.clientWidth || 600, 560) - 110) / n));
     const left = 96;
     const top = 74;
-    const width = left + Math.max(n * cell, 150) + 8;
+    const width = left + Math.max(n * cell + 36, 158); // room for the last slanting word
     const height = top + n * cell + 44;
     const signs = view.map === "scores";
     const seen = points.flat().filter((point) => point !== -Infinity);

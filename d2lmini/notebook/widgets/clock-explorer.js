@@ -8,6 +8,7 @@ import {
   choice,
   clamp,
   clockButtons,
+  compass,
   dial,
   frequency,
   grouped,
@@ -90,7 +91,7 @@ function render({ el }) {
   const heat = svg("svg", { role: "img" });
   const curve = svg("svg", { role: "img" });
   const said = element("p", { class: "said", "aria-live": "polite" });
-  const looks = element("p", { class: "said", "aria-live": "polite" });
+  const looks = element("p", { class: "looks", "aria-live": "polite" });
   const seen = { step: 0, positions: new Set(), bases: new Set() };
   const met = [
     () => Math.abs(seen.step) === 1,
@@ -107,7 +108,7 @@ function render({ el }) {
     { class: "d2l-ce", role: "group", "aria-label": words.title, lang: language.tag },
     element("div", { class: "controls" }, position.node, shift.node, base.node, dims.node),
     clocks,
-    element("p", { class: "hint" }, words.direction),
+    compass("sin", "cos", true, words.direction),
     element("div", { class: "pictures" }, curve, heat),
     said,
     looks,
@@ -181,15 +182,14 @@ function render({ el }) {
     }
     buttons.forEach((button, j) => {
       const [face, label] = button.children;
-      const chosen = j === view.pair;
       const turn = fill(words.turn, { angle: signed(degrees(j), Math.abs(degrees(j)) < 10 ? 2 : 0) });
       const wave = fill(words.wave, { wave: short(wavelength(j, view.dims, view.base)) });
-      button.setAttribute("aria-pressed", chosen);
+      button.setAttribute("aria-pressed", j === view.pair);
       label.textContent = `${turn}\n${wave}`;
       const pair = fill(words.hand, { j, a: 2 * j, b: 2 * j + 1 });
       button.setAttribute("aria-label", `${turn} ${wave} · ${pair}`);
       face.replaceChildren(
-        ...dial(chosen && "sin", chosen && "cos"),
+        ...dial(),
         svg("line", { x1: 36, y1: 4, x2: 36, y2: 9, stroke: "var(--w-line)", "stroke-width": 2 }),
         ...(view.shift ? hand(tip((view.position + view.shift) * omega(j)), "var(--w-output)", true) : []),
         ...hand(tip(view.position * omega(j)), "var(--w-position)", false),

@@ -51,17 +51,48 @@ export function hand([x, y], color, dashed) {
   ];
 }
 
-/** What lies under the hands: a circle, its axes, and what they are called (across, up) where there is room to say it. */
-export function dial(across, up) {
+/** What lies under the hands: a circle and its axes. */
+export function dial() {
   const axis = { stroke: "var(--w-line)", "stroke-width": 0.7, "stroke-opacity": 0.7 };
-  const name = { fill: "var(--w-muted)", "font-size": 12 };
   return [
     svg("circle", { cx: 36, cy: 36, r: 32, fill: "var(--w-bg)", stroke: "var(--w-line)", "stroke-width": 1.2 }),
     svg("line", { x1: 4, x2: 68, y1: 36, y2: 36, ...axis }),
     svg("line", { x1: 36, x2: 36, y1: 4, y2: 68, ...axis }),
-    across && svg("text", { x: 66, y: 33, "text-anchor": "end", ...name }, across),
-    up && svg("text", { x: 39, y: 17, ...name }, up),
-  ].filter(Boolean);
+  ];
+}
+
+/** An arrow along a circle about (x, y) from one angle to another, in degrees, counterclockwise from the right. */
+export function turning(x, y, radius, from, to) {
+  const place = (degrees) => {
+    const angle = (degrees * Math.PI) / 180;
+    return `${(x + radius * Math.cos(angle)).toFixed(1)} ${(y - radius * Math.sin(angle)).toFixed(1)}`;
+  };
+  const line = { fill: "none", stroke: "var(--w-position)", "stroke-width": 1.8 };
+  const heading = to > from ? -to : 180 - to; // of the arrow that comes from below
+  return [
+    svg("path", { d: `M${place(from)}A${radius} ${radius} 0 0 ${to > from ? 0 : 1} ${place(to)}`, ...line }),
+    svg("path", { d: "M-4.5 6L0 0L4.5 6", transform: `translate(${place(to)}) rotate(${heading})`, ...line }),
+  ];
+}
+
+/** Beside a line of text: which way the axes of all clocks point, and which way their hands turn. */
+export function compass(across, up, clockwise, text) {
+  const axis = { stroke: "var(--w-muted)", "stroke-width": 1.2, fill: "none" };
+  const name = { fill: "var(--w-text)", "font-size": 13 };
+  const arrow = clockwise ? turning(14, 62, 26, 75, 15) : turning(14, 62, 26, 15, 75);
+  return element(
+    "p",
+    { class: "hint compass" },
+    svg(
+      "svg",
+      { viewBox: "0 0 84 76", width: 84, "aria-hidden": "true" },
+      svg("path", { d: "M14 70V16M10 22L14 16L18 22M6 62H58M52 58L58 62L52 66", ...axis }),
+      svg("text", { x: 14, y: 12, "text-anchor": "middle", ...name }, up),
+      svg("text", { x: 61, y: 66, ...name }, across),
+      arrow,
+    ),
+    element("span", {}, text),
+  );
 }
 
 /** The clocks as buttons, one a pair: choose(j) when one is pressed. */

@@ -8,11 +8,13 @@ import {
   choice,
   clamp,
   clockButtons,
+  compass,
   dial,
   frequency,
   hand,
   signed,
   slider,
+  turning,
 } from "./clocks.js";
 import { element, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
@@ -118,7 +120,7 @@ function render({ el }) {
     { class: "d2l-ce", role: "group", "aria-label": words.title, lang: language.tag },
     element("div", { class: "controls" }, m.node, n.node, both.node, base.node, dims.node, content.node),
     clocks,
-    element("p", { class: "hint" }, words.direction),
+    compass("x", "y", false, words.direction),
     element("div", { class: "pictures" }, large, curve),
     said,
     element("p", { class: "hint" }, words.hint),
@@ -129,7 +131,12 @@ function render({ el }) {
   let buttons = [];
   let spectrum = {};
 
-  const degrees = ({ q, k }) => (Math.atan2(q[0] * k[1] - q[1] * k[0], dot(q, k)) * 180) / Math.PI;
+  /** From query to key: the angle of their contents, and the turn of a pair over their distance. */
+  function degrees(j) {
+    const { q, k } = CONTENTS[view.content](j, view.dims, view.base);
+    const between = Math.atan2(q[0] * k[1] - q[1] * k[0], dot(q, k));
+    return ((between + (view.n - view.m) * frequency(j, view.dims, view.base)) * 180) / Math.PI;
+  }
 
   function draw(share) {
     view.pair = clamp(view.pair, 0, view.dims / 2 - 1);
@@ -156,7 +163,7 @@ function render({ el }) {
       delta: signed(distance, 0),
       score: signed(score(pairs), 3),
       j: view.pair,
-      angle: signed(degrees(chosen), 1),
+      angle: signed(degrees(view.pair), 1),
       cosine: signed(cosine(chosen), 3),
       part: signed(dot(chosen.q, chosen.k), 3),
     });
@@ -179,7 +186,7 @@ function render({ el }) {
       buttons[j].setAttribute("aria-label", `${text} · ${pairName(j)}`);
       label.textContent = text;
       face.replaceChildren(
-        ...dial("x", "y"),
+        ...dial(),
         ...hand(pair.q, "var(--w-query)", false),
         ...hand(pair.k, "var(--w-key)", true),
       );
@@ -211,8 +218,6 @@ function render({ el }) {
         text(x0 + reach * x * out, y0 - reach * y * out + 4, name, color),
       ];
     };
-    const away = at((25 * Math.PI) / 180, reach + 26); // the arrow runs from 10° to 40°, outside the circle
-    const [from, to] = [at((8 * Math.PI) / 180, reach + 24), at((42 * Math.PI) / 180, reach + 24)];
     large.setAttribute("viewBox", "0 0 260 200");
     large.setAttribute("width", 260);
     large.setAttribute("aria-label", pairName(view.pair));
@@ -223,15 +228,8 @@ function render({ el }) {
       svg("line", { x1: x0, x2: x0, y1: y0 + reach + 8, y2: y0 - reach - 10, ...axis }),
       text(x0 + reach + 20, y0 + 4, "x", "var(--w-muted)"),
       text(x0 + 11, y0 - reach - 3, "y", "var(--w-muted)"),
-      svg("path", {
-        d: `M${x0 + from[0]} ${y0 - from[1]} A${reach + 24} ${reach + 24} 0 0 0 ${x0 + to[0]} ${y0 - to[1]}`,
-        fill: "none",
-        stroke: "var(--w-position)",
-        "stroke-width": 1.8,
-      }),
-      svg("path", { d: "M-4 7L0 0L6 5", fill: "none", stroke: "var(--w-position)", "stroke-width": 1.8, transform:
-        `translate(${x0 + to[0]} ${y0 - to[1]}) rotate(-42)` }),
-      text(x0 + away[0] + 6, y0 - away[1] + 2, "+ω", "var(--w-position)", "start"),
+      ...turning(x0, y0, reach + 24, 8, 42),
+      text(x0 + reach + 22, y0 - 44, "+ω", "var(--w-position)", "start"),
       ...drawn(k, "var(--w-key)", "6 5", "k"),
       ...drawn(q, "var(--w-query)", null, "q"),
     );

@@ -1,6 +1,9 @@
 import { element } from "./dom.js";
 import { fill } from "./text.js";
 
+/** W_q with its letter lowered, as formulas write it. */
+const lowered = (text) => text.split(/_(\w)/).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
+
 /**
  * Things to try: each a question that opens on its answer, and a mark once the picture has been brought to where one
  * sees it. The texts are words.questions and words.answers.
@@ -21,8 +24,8 @@ export function thingsToTry(words, tries) {
         element(
           "details",
           {},
-          element("summary", {}, fill(words.questions[i], values), marks[i]),
-          element("p", {}, fill(words.answers[i], values)),
+          element("summary", {}, lowered(fill(words.questions[i], values)), marks[i]),
+          element("p", {}, lowered(fill(words.answers[i], values))),
         ),
       ),
     ),
