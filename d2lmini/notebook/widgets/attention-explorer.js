@@ -1,5 +1,6 @@
 // Attention explorer: choose a sentence and a head, point at a token, see whom it listens to. Every number shown is
-// computed here by the formula of the chapter, softmax(Q Kᵀ / √d) V; for the chosen query every step of it is shown.
+// computed here by the formula of the chapter, softmax(Q Kᵀ / √d) V, and shown step by step
+// for the chosen query.
 
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
@@ -78,7 +79,8 @@ function render({ el }) {
   if (!Object.hasOwn(MASKS, view.mask)) view.mask = "none";
   if (!heads()[view.head]) view.head = 0;
   view.temperature = Math.min(HOTTEST, Math.max(0.25, view.temperature));
-  const ids = { sentence: freshId(), own: freshId(), head: freshId(), mask: freshId(), temperature: freshId(), map: freshId() };
+  const named = ["sentence", "own", "head", "mask", "temperature", "map"];
+  const ids = Object.fromEntries(named.map((name) => [name, freshId()]));
 
   const choose = element(
     "select",

@@ -1,5 +1,5 @@
 // Rotary explorer, the clocks' second mode: each pair of a query at position m and of a key at position n is a hand,
-// turned by its position. The score is the sum of the pairs' products: it keeps while both slide, and knows n − m only.
+// turned by its position. The score is the sum of the pairs' products: it stays while both slide, and knows only n − m.
 
 import {
   BASES,

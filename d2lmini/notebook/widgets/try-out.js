@@ -34,11 +34,10 @@ export function thingsToTry(words, tries) {
   return {
     node,
     look() {
-      tries.forEach(({ met }, i) => {
-        if (marks[i].textContent || !met()) return;
-        marks[i].textContent = ` ✓ ${words.tried}`;
-        spoken.textContent = `${i + 1}: ${words.tried}`;
-      });
+      const reached = tries.map(({ met }, i) => !marks[i].textContent && met() && i).filter((i) => i !== false);
+      for (const i of reached) marks[i].textContent = ` ✓ ${words.tried}`;
+      // each is said once, but two that are reached by one step are said together
+      if (reached.length) spoken.textContent = `${reached.map((i) => i + 1).join(" + ")}: ${words.tried}`;
     },
   };
 }
