@@ -259,25 +259,20 @@ function render({ el }) {
 
   /** Three numbers as bars, with the numbers under them. */
   function bars(numbers, color) {
-    const [wide, high] = [26, 22];
+    const [wide, high] = el.clientWidth < 480 ? [26, 22] : [32, 22];
+    const path = (part) => numbers.map((number, c) => part(c, (high - 2) * Math.min(1, number))).join("");
     return svg(
       "svg",
       { viewBox: `0 0 ${3 * wide} ${high + 15}`, width: 3 * wide, role: "img", "aria-label": vector(numbers) },
-      numbers.flatMap((number, c) => [
-        svg("rect", {
-          x: c * wide + 5,
-          y: high - (high - 2) * Math.min(1, number),
-          width: wide - 10,
-          height: (high - 2) * Math.min(1, number),
-          fill: color,
-        }),
-        svg("line", { x1: c * wide + 2, x2: (c + 1) * wide - 2, y1: high, y2: high, stroke: "var(--w-line)" }),
+      svg("path", { d: path((c, tall) => `M${c * wide + 4} ${high}v${-tall}h${wide - 8}v${tall}z`), fill: color }),
+      svg("path", { d: path((c) => `M${c * wide + 2} ${high}h${wide - 4}`), stroke: "var(--w-line)" }),
+      numbers.map((number, c) =>
         svg(
           "text",
-          { x: (c + 0.5) * wide, y: high + 12, "text-anchor": "middle", "font-size": 12, fill: "var(--w-text)" },
+          { x: (c + 0.5) * wide, y: high + 12, "text-anchor": "middle", "font-size": 11, fill: "var(--w-text)" },
           number ? number.toFixed(2) : "0",
         ),
-      ]),
+      ),
     );
   }
 
@@ -362,10 +357,13 @@ function render({ el }) {
       svg("text", { ...corner, y: top - 24 }, `${words.column} →`),
       svg("text", { ...corner, y: top - 8 }, `${words.row} ↓`),
     ];
+    const every = (part) => tokens.flatMap((_, i) => tokens.map((__, j) => part(left + j * cell, top + i * cell)));
+    const square = (x, y) => `M${x} ${y}h${cell - 1}v${cell - 1}h${1 - cell}z`;
+    parts.push(svg("path", { d: every(square).join(""), fill: "var(--w-surface)" }));
     /** The color of a number, of which 1 is the largest: one color for weights, two for scores, none at 0. */
     const ink = (share) => ({
       fill: share < 0 ? "var(--w-key)" : "var(--w-query)",
-      "fill-opacity": (0.7 * Math.abs(share)).toFixed(4),
+      "fill-opacity": (0.7 * Math.abs(share)).toFixed(3),
     });
     tokens.forEach((token, i) => {
       const on = i === view.token;
@@ -396,14 +394,8 @@ function render({ el }) {
       (signs ? points : weights)[i].forEach((number, j) => {
         const hidden = points[i][j] === -Infinity;
         const box = { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1 };
-        parts.push(
-          svg("rect", { ...box, fill: "var(--w-surface)", onclick: () => select(i) }),
-          svg("rect", {
-            ...box,
-            ...(hidden ? { fill: `url(#${hatch})` } : ink(number / most)),
-            onclick: () => select(i),
-          }),
-        );
+        const color = hidden ? { fill: `url(#${hatch})` } : ink(number / most);
+        if (color["fill-opacity"] !== "0.000") parts.push(svg("rect", { ...box, ...color }));
         if (cell >= 34 && !hidden)
           parts.push(
             svg(
@@ -413,7 +405,6 @@ function render({ el }) {
                 y: top + (i + 0.6) * cell,
                 "text-anchor": "middle",
                 "font-size": 12,
-                "pointer-events": "none",
                 ...(Math.abs(number) / most > 0.6 ? { class: "strong" } : { fill: "var(--w-text)" }),
               },
               signed(number, signs ? 1 : 2),
@@ -432,6 +423,16 @@ function render({ el }) {
             "stroke-width": 2,
           }),
         );
+      parts.push(
+        svg("rect", {
+          x: left,
+          y: top + i * cell,
+          width: n * cell,
+          height: cell,
+          "fill-opacity": 0,
+          onclick: () => select(i),
+        }),
+      );
     });
     // the scale: what the darkest color of either side stands for
     const [bottom, high, wide, swatches] = [top + n * cell + 12, 10, 150, 15];

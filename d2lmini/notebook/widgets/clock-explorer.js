@@ -28,6 +28,7 @@ import STYLE from "./clocks.css";
 import TRY_STYLE from "./try-out.css";
 
 const WIDTHS = [4, 8, 16, 32];
+const SHADES = 16; // of either sign in the table
 
 /** Row i of the sinusoidal encoding: sine in the even columns, cosine in the odd ones. */
 function encoding(i, d, base) {
@@ -300,22 +301,22 @@ function render({ el }) {
     const d = view.dims;
     const [left, top, wide, high] = [46, 22, 300 / d, 2.5];
     if (table.dims !== d || table.base !== view.base) {
-      // up to 1 952 cells: made once for each d and base, not at every step of a drag
-      table = { dims: d, base: view.base, cells: svg("g", {}) };
-      for (let i = 0; i <= LAST; i++) {
-        encoding(i, d, view.base).forEach((value, c) =>
-          table.cells.append(
-            svg("rect", {
-              x: left + c * wide,
-              y: top + i * high,
-              width: wide + 0.2,
-              height: high + 0.2,
-              fill: value < 0 ? "var(--w-key)" : "var(--w-query)",
-              "fill-opacity": (0.85 * Math.abs(value)).toFixed(3),
-            }),
-          ),
-        );
-      }
+      // up to 1 952 cells in 32 colors, one path each: made once for each d and base, not at every step of a drag
+      const paths = new Map();
+      for (let i = 0; i <= LAST; i++)
+        encoding(i, d, view.base).forEach((value, c) => {
+          const shade = Math.round(SHADES * value);
+          const cell = `M${left + c * wide} ${top + i * high}h${wide + 0.2}v${high + 0.2}h${-wide - 0.2}z`;
+          if (shade) paths.set(shade, (paths.get(shade) ?? "") + cell);
+        });
+      const drawn = [...paths].map(([shade, cells]) =>
+        svg("path", {
+          d: cells,
+          fill: shade < 0 ? "var(--w-key)" : "var(--w-query)",
+          "fill-opacity": ((0.85 * Math.abs(shade)) / SHADES).toFixed(3),
+        }),
+      );
+      table = { dims: d, base: view.base, cells: svg("g", {}, drawn) };
     }
     const row = (i, color, dash) =>
       i < 0 || i > LAST

@@ -61,8 +61,19 @@ const length = (pair) => Math.hypot(...pair);
 const cosine = ({ q, k }) => dot(q, k) / (length(q) * length(k));
 const score = (pairs) => pairs.reduce((sum, { q, k }) => sum + dot(q, k), 0);
 
-/** The score at a distance n − m: Σ of cosines, each weighted by the lengths of its pair. */
-const scoreAt = (distance, view) => score(hands({ ...view, m: 0, n: distance }));
+/** From the content of a query to that of its key: an angle. */
+const between = ({ q, k }) => Math.atan2(q[0] * k[1] - q[1] * k[0], dot(q, k));
+
+/** Each pair as a wave over the distance: as high as its lengths, as fast as its clock, begun at its content's angle. */
+const waves = ({ dims, base, content }) =>
+  Array.from({ length: dims / 2 }, (_, j) => {
+    const pair = CONTENTS[content](j, dims, base);
+    return { height: length(pair.q) * length(pair.k), speed: frequency(j, dims, base), start: between(pair) };
+  });
+
+/** The score at a distance n − m: a sum of cosines, weighted by the contents. */
+const scoreAt = (distance, view, list = waves(view)) =>
+  list.reduce((sum, { height, speed, start }) => sum + height * Math.cos(start + distance * speed), 0);
 
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = { CONTENTS, hands, cosine, score, scoreAt };
@@ -133,9 +144,8 @@ function render({ el }) {
 
   /** From query to key: the angle of their contents, and the turn of a pair over their distance. */
   function degrees(j) {
-    const { q, k } = CONTENTS[view.content](j, view.dims, view.base);
-    const between = Math.atan2(q[0] * k[1] - q[1] * k[0], dot(q, k));
-    return ((between + (view.n - view.m) * frequency(j, view.dims, view.base)) * 180) / Math.PI;
+    const { start, speed } = waves(view)[j];
+    return ((start + (view.n - view.m) * speed) * 180) / Math.PI;
   }
 
   function draw(share) {
@@ -239,14 +249,15 @@ function render({ el }) {
     const [left, right, middle, reach] = [40, 340, 104, 72];
     const { dims: d, base: b, content: c } = view;
     if (spectrum.key !== `${d} ${b} ${c}`) {
-      // 481 sums of cosines: once for each content, not at every step of a slider
-      const points = Array.from({ length: 8 * LAST + 1 }, (_, t) => scoreAt(t / 4 - LAST, view));
+      // 241 sums of cosines: once for each content, not at every step of a slider
+      const list = waves(view);
+      const points = Array.from({ length: 4 * LAST + 1 }, (_, t) => scoreAt(t / 2 - LAST, view, list));
       spectrum = { key: `${d} ${b} ${c}`, points, most: d / 2 };
     }
     const x = (delta) => left + ((right - left) * (delta + LAST)) / (2 * LAST);
     const y = (value) => middle - (reach * value) / spectrum.most;
     const path = spectrum.points.map(
-      (value, t) => `${t ? "L" : "M"}${x(t / 4 - LAST).toFixed(1)} ${y(value).toFixed(1)}`,
+      (value, t) => `${t ? "L" : "M"}${x(t / 2 - LAST).toFixed(1)} ${y(value).toFixed(1)}`,
     );
     const text = (tx, ty, what, color, anchor) =>
       svg("text", { x: tx, y: ty, fill: color, "font-size": 13, "text-anchor": anchor }, what);
