@@ -506,11 +506,15 @@ def test_the_answers_of_the_clock_explorer_are_true(show):
 
 
 def test_the_answers_of_the_rotary_explorer_are_true(show):
-    texts = answers_of(show("rotary-explorer"))
+    page = show("rotary-explorer")
+    texts = answers_of(page)
     assert f"stays {alike(4, 16):.3f} " in texts[0]
     assert f"both get {alike(5, 16):.3f}." in texts[1]
     shifted = {c: (turns(16) * (c + 1)).cos().sum().item() for c in range(-60, 61)}
     assert max(shifted, key=shifted.get) == -1 and shifted[-1] == 8
+    view = {"dims": 16, "base": 10000, "content": "previous"}
+    got = page.evaluate("([c, view]) => numbers.scoreAt(c, view)", [-1, view])
+    assert got == pytest.approx(8, abs=1e-9)
     assert "n − m = −1 the score is d/2 = 8 " in texts[2]
     assert (
         f"At 6 it is {alike(6, 2):.3f} (at 1: {alike(1, 2):.3f}), at 44 even {alike(44, 2):.4f}" in texts[3]
@@ -612,7 +616,7 @@ def test_free_text_is_text(show):
 @pytest.mark.parametrize("kind", EXPLORERS)
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_accessible_in_both_themes_and_widths(show, kind, lang):
-    for theme, width in (("light", 375), ("dark", 1280)):
+    for theme, width in (("light", 340), ("dark", 1280)):
         page = show(kind, lang, theme=theme, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.evaluate(AXE)

@@ -64,7 +64,7 @@ const score = (pairs) => pairs.reduce((sum, { q, k }) => sum + dot(q, k), 0);
 /** From the content of a query to that of its key: an angle. */
 const between = ({ q, k }) => Math.atan2(q[0] * k[1] - q[1] * k[0], dot(q, k));
 
-/** Each pair as a wave over the distance: as high as its lengths, as fast as its clock, begun at its content's angle. */
+/** Each pair as a wave over the distance: height from its lengths, speed from its clock, start from its contents. */
 const waves = ({ dims, base, content }) =>
   Array.from({ length: dims / 2 }, (_, j) => {
     const pair = CONTENTS[content](j, dims, base);
