@@ -1,6 +1,7 @@
 """The explorers: their numbers are PyTorch's, they work by keyboard, they take no orders from a link."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -66,15 +67,22 @@ def test_attention_weights_are_those_of_the_package(show, mask, scale):
     for head in range(3):
         got = page.evaluate(
             """([sentence, head, mask, scale]) => {
-              const { embed, heads, attend, MASKS } = numbers;
+              const { embed, heads, attend, scores, values, shares, total, MASKS } = numbers;
               const X = sentence.split(" ").map(embed);
               const chosen = heads()[head];
               const allowed = MASKS[mask](X.length);
-              return { X, ...chosen, weights: attend(X, chosen, { scale, temperature: 0.5, allowed }) };
+              const options = { scale, temperature: 0.5, allowed };
+              const weights = attend(X, chosen, options);
+              const V = values(X, chosen);
+              const plain = (row) => row.map((s) => (s === -Infinity ? null : s));
+              const scored = scores(X, chosen, options).map(plain);
+              return { X, ...chosen, scored, weights, V, out: weights.map((row) => total(shares(row, V))) };
             }""",
             [SENTENCES["en"][1], head, mask, scale],
         )
-        X, W_q, W_k = (torch.tensor(got[name], dtype=torch.float64) for name in ("X", "query", "key"))
+        X, W_q, W_k, W_v = (
+            torch.tensor(got[name], dtype=torch.float64) for name in ("X", "query", "key", "value")
+        )
         n, d = X.shape
         scores = (X @ W_q) @ (X @ W_k).T / (0.5 * (d**0.5 if scale else 1))
         lengths = {
@@ -82,10 +90,19 @@ def test_attention_weights_are_those_of_the_package(show, mask, scale):
             "causal": torch.arange(1, n + 1),
             "padding": torch.full((n,), n - 2),
         }
-        expected = d2l.masked_softmax(scores[None], lengths[mask][None])[0]
-        torch.testing.assert_close(
-            torch.tensor(got["weights"], dtype=torch.float64), expected, rtol=0, atol=1e-9
-        )
+        hidden = torch.arange(n) >= lengths[mask][:, None]
+        assert [[s is None for s in row] for row in got["scored"]] == hidden.tolist()
+        weights = d2l.masked_softmax(scores[None], lengths[mask][None])[0]
+        for found, expected in (
+            (
+                [[0.0 if s is None else s for s in row] for row in got["scored"]],
+                scores.masked_fill(hidden, 0),
+            ),
+            (got["weights"], weights),
+            (got["V"], X @ W_v),
+            (got["out"], weights @ (X @ W_v)),
+        ):
+            torch.testing.assert_close(torch.tensor(found, dtype=torch.float64), expected, rtol=0, atol=1e-9)
 
 
 def test_a_query_without_keys_gets_zeros(show):
@@ -137,6 +154,32 @@ def test_sequential_steps_match_the_dependency_chain(show):
     assert page.evaluate("() => numbers.sequentialSteps('attention', 32)") == 1
 
 
+def turns(d, base=10000):
+    """The angles by which the pairs turn from position to position."""
+    return float(base) ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+
+
+def alike(distance, d, base=10000):
+    return (distance * turns(d, base)).cos().sum().item()
+
+
+@pytest.mark.parametrize("base", [10, 10000, 500000])
+def test_wavelengths_and_likeness_are_those_of_the_formula(show, base):
+    page = show("clock-explorer")
+    for d in (4, 8, 16, 32):
+        waves = page.evaluate(
+            "([d, base]) => Array.from({ length: d / 2 }, (_, j) => numbers.wavelength(j, d, base))",
+            [d, base],
+        )
+        assert waves == pytest.approx((2 * torch.pi / turns(d, base)).tolist(), rel=1e-12)
+        near = alike(1, d, base)
+        expected = next((c for c in range(2, 61) if alike(c, d, base) >= near), None)
+        got = page.evaluate("([d, base]) => numbers.firstAlike(d, base) ?? null", [d, base])
+        assert got == expected, d
+    most = page.evaluate("(base) => numbers.mostAlike(6, 4, base)", base)
+    assert most == max(range(6, 61), key=lambda c: alike(c, 4, base))
+
+
 @pytest.mark.parametrize("d", [4, 16, 32])
 def test_clocks_show_the_encoding_of_the_package(show, d):
     page = show("clock-explorer")
@@ -177,7 +220,7 @@ def test_a_link_beyond_the_sliders_shows_their_ends(show):
     shown = [page.locator("output").nth(i).inner_text() for i in range(5)]
     assert shown == ["1", "7", "3", "65 536", "8"]
     page = show("clock-explorer", query=asked("clock", position=1e9, shift=-99, dims=-4, pair=50))
-    assert page.locator("output").all_inner_texts() == ["60", "−12"]
+    assert page.locator("output").all_inner_texts() == ["60", "−12", "10\u202f000"]
     assert page.locator(".clocks button").count() == 8
     assert page.locator(".clocks [aria-pressed=true]").count() == 1
 
@@ -219,6 +262,265 @@ def test_the_clock_says_the_inner_product_of_the_two_positions(show):
     assert f"positions 7 and 10 is {P[7] @ P[10]:.3f}" in page.locator(".said").inner_text()
     page.get_by_label("Offset δ").press("Home")
     assert page.locator(".said").inner_text() == "Position −5 would be negative: the first position is 0."
+
+
+@pytest.mark.parametrize("content", ["same", "previous", "mixed"])
+@pytest.mark.parametrize("d", [2, 4, 16, 32])
+def test_queries_and_keys_are_turned_as_by_the_package(show, content, d):
+    page = show("rotary-explorer")
+    rotary = d2l.RotaryEmbedding(d, max_len=61)
+    for m, n in ((0, 0), (8, 12), (60, 3)):
+        got = page.evaluate(
+            """([m, n, dims, content]) => {
+              const view = { m, n, dims, content, base: 10000 };
+              const pairs = numbers.hands(view);
+              const plain = numbers.hands({ ...view, m: 0, n: 0 });
+              const flat = (list, name) => list.flatMap((pair) => pair[name]);
+              return {
+                q: flat(plain, "q"), k: flat(plain, "k"), q_m: flat(pairs, "q"), k_n: flat(pairs, "k"),
+                score: numbers.score(pairs), distance: numbers.scoreAt(n - m, view),
+                cosines: pairs.map(numbers.cosine),
+              };
+            }""",
+            [m, n, d, content],
+        )
+        q, k = (torch.tensor([got[name]], dtype=torch.float64) for name in "qk")
+        q_m, k_n = rotary(q, offset=m)[0], rotary(k, offset=n)[0]
+        # its table of sines and cosines is float32
+        assert got["q_m"] == pytest.approx(q_m.tolist(), abs=1e-5)
+        assert got["k_n"] == pytest.approx(k_n.tolist(), abs=1e-5)
+        assert got["score"] == pytest.approx((q_m @ k_n).item(), abs=1e-5)
+        assert got["distance"] == pytest.approx(got["score"], abs=1e-9)
+        pairs = q_m.view(-1, 2), k_n.view(-1, 2)
+        assert got["cosines"] == pytest.approx(torch.cosine_similarity(*pairs).tolist(), abs=1e-4)
+        if content == "same":  # the spectrum: the inner product of two rows of the sinusoids
+            P = d2l.sinusoids(61, d)
+            assert got["score"] == pytest.approx((P[m] @ P[n]).item(), abs=1e-4)
+
+
+def test_sliding_both_keeps_the_score_and_moving_one_changes_it(show):
+    page = show("rotary-explorer")
+    score = page.locator(".said")
+    assert f"distance 4, score {alike(4, 16):.3f}." in score.inner_text()
+    both = page.get_by_label("Slide both")
+    for key in ("ArrowRight", "ArrowRight", "End", "Home"):
+        both.press(key)
+        assert f"distance 4, score {alike(4, 16):.3f}." in score.inner_text()
+    assert page.locator("output").all_inner_texts() == ["0", "4", "0, 4", "10\u202f000"]
+    page.get_by_label("Key at").press("ArrowRight")
+    assert f"distance 5, score {alike(5, 16):.3f}." in score.inner_text()
+    page.get_by_label("Query at").press("End")
+    assert page.locator("output").all_inner_texts()[:3] == ["60", "5", "60, 5"]
+    assert f"distance −55, score {alike(55, 16):.3f}." in score.inner_text()
+
+
+def test_hands_of_queries_and_keys_turn_counterclockwise(show):
+    """From (1, 0), to the right, upward; the clocks of the encoding start upward and turn to the right."""
+    ends = """(root) => [...root.querySelectorAll(".clocks button:nth-child(2) circle")].slice(1)
+        .map((tip) => [tip.getAttribute("cx") - 36, 36 - tip.getAttribute("cy")])"""
+    page = show("rotary-explorer", query=asked("rotary", m=0, n=2))
+    (qx, qy), (kx, ky) = page.locator("#here").evaluate(ends)
+    angle = 2 * turns(16)[1].item()
+    assert (qx, qy) == pytest.approx((27, 0))
+    assert (kx, ky) == pytest.approx(
+        (27 * torch.tensor(angle).cos().item(), 27 * torch.tensor(angle).sin().item())
+    )
+    page = show("clock-explorer", query=asked("clock", position=0, shift=2))
+    (tx, ty), (x, y) = page.locator("#here").evaluate(ends)  # the dashed hand is drawn first
+    assert (x, y) == pytest.approx((0, 27))
+    assert (tx, ty) == pytest.approx((ky, kx))
+
+
+def test_a_base_is_one_of_five_and_named(show):
+    page = show("clock-explorer", query=asked("clock", dims=4, pair=1))
+    base = page.get_by_label("Base")
+    assert base.get_attribute("aria-valuetext") == "10\u202f000"
+    assert page.locator(".clocks span").all_inner_texts()[1].endswith("λ 628")
+    assert "At distance 6 two positions are more alike than neighbors" in page.locator(".looks").inner_text()
+    base.press("Home")
+    assert page.locator(".clocks span").all_inner_texts()[1].endswith("λ 19.9")
+    assert page.locator(".looks").inner_text().startswith("At distance 19 ")
+    base.press("End")
+    assert base.get_attribute("aria-valuetext") == "500\u202f000"
+    assert page.locator(".clocks span").all_inner_texts()[1].endswith("λ 4\u202f443")
+    page.get_by_label("Dimensions d").select_option("16")
+    assert page.locator(".looks").inner_text().startswith("Up to distance 60 no two positions")
+
+
+def test_the_steps_of_a_query_add_up_to_its_output(show):
+    page = show("attention-explorer", query=asked("attention", sentence=SENTENCES["en"][1], head=1, token=6))
+    cells = """(table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) =>
+        cell.querySelector("svg")?.getAttribute("aria-label") ?? cell.textContent))"""
+    rows = page.locator(".steps").evaluate(cells)
+    scores = torch.tensor([float(row[1].replace("−", "-")) for row in rows])
+    weights = torch.tensor([float(row[2]) for row in rows])
+    V, parts = (torch.tensor([json.loads(f"[{row[c][1:-1]}]") for row in rows]) for c in (3, 4))
+    torch.testing.assert_close(scores.softmax(0), weights, rtol=0, atol=0.005)
+    torch.testing.assert_close(weights[:, None] * V, parts, rtol=0, atol=0.006)
+    output = page.locator(".steps tfoot svg").get_attribute("aria-label")
+    torch.testing.assert_close(torch.tensor(json.loads(f"[{output[1:-1]}]")), weights @ V, rtol=0, atol=0.006)
+    assert page.locator(".said").inner_text().endswith(f"output {output}")
+    formula = page.locator(".steps .how").nth(1)
+    assert formula.inner_text() == "q·k / √8"
+    page.get_by_label("Temperature").press("End")
+    assert formula.inner_text() == "q·k / (√8 · 4.00)"
+    page.get_by_label("divide by √d").uncheck()
+    assert formula.inner_text() == "q·k / 4.00"
+    page.get_by_label("Mask").select_option("padding")
+    assert page.locator(".steps").evaluate(cells)[-1][1:3] == ["−∞", "0.000"]
+
+
+def test_the_heatmap_shows_weights_or_signed_scores(show):
+    page = show("attention-explorer", query=asked("attention", sentence="mice chase cats", head=2, token=1))
+    grid = page.locator("svg[role=img]").last
+    scale = "(svg) => [...svg.querySelectorAll('text')].slice(-4).map((text) => text.textContent)"
+    assert grid.evaluate(scale) == ["0", "0.5", "1", "weights"]
+    page.get_by_label("Heatmap").select_option("scores")
+    low, zero, high, name = grid.evaluate(scale)
+    assert (zero, name) == ("0", "scores") and low == f"−{high}" and float(high) > 1
+    assert grid.get_attribute("aria-label").startswith("scores: ")
+    signs = "(svg) => svg.outerHTML.includes('--w-key)\" fill-opacity')"
+    assert grid.evaluate(signs)
+    hatched = "(svg) => svg.querySelectorAll('rect[fill^=url]').length"
+    assert grid.evaluate(hatched) == 0
+    page.get_by_label("Mask").select_option("causal")
+    assert grid.evaluate(hatched) == 3
+
+
+# how a reader gets to where each question is answered
+TRIED = {
+    "attention-explorer": [
+        [("Sentence", "1"), ("Head", "1"), ("[role=radio][data-word=it]", "click")],
+        [("divide by √d", "Space")],
+        [("[role=radio] >> nth=2", "click"), ("Mask", "causal"), ("[role=radio] >> nth=0", "click")],
+        [("Temperature", "End")],
+        [("Heatmap", "scores")],
+    ],
+    "clock-explorer": [
+        [("Position i", "ArrowRight")],
+        [("Offset", "ArrowRight"), ("Offset", "ArrowLeft"), ("Position i", "ArrowRight")],
+        [("Dimensions d", "4")],
+        [("Base", "Home"), ("Base", "End")],
+    ],
+    "rotary-explorer": [
+        [("Slide both", "ArrowRight"), ("Slide both", "ArrowRight")],
+        [("Key at", "Home"), ("Key at", "PageUp"), ("Key at", "PageUp"), ("Key at", "ArrowRight")]
+        + [("Key at", "ArrowRight")] * 3,
+        [("Contents", "previous")] + [("Key at", "ArrowLeft")] * 5,
+        [("Dimensions d", "2"), ("Query at", "Home"), ("Key at", "End")] + [("Key at", "ArrowLeft")] * 16,
+        [("Dimensions d", "32"), ("Query at", "Home"), ("Key at", "End"), ("Base", "Home")],
+    ],
+}
+
+
+def go(page, where, what):
+    if what == "click":
+        page.locator(where).click()
+        return
+    control = page.get_by_label(where).first
+    if control.evaluate("(node) => node.tagName") == "SELECT":
+        control.select_option(what)
+    else:
+        control.press(what)
+
+
+@pytest.mark.parametrize("kind", TRIED)
+def test_a_question_is_marked_when_the_picture_shows_its_answer(show, kind):
+    for number, steps in enumerate(TRIED[kind]):
+        page = show(kind)
+        mark = page.locator(".d2l-tries .mark").nth(number)
+        for step in steps:
+            assert mark.inner_text() == ""
+            go(page, *step)
+        assert mark.inner_text().strip() == "✓ tried", (number, page.locator(".said").first.inner_text())
+        said = page.locator(".d2l-tries [role=status]").inner_text()
+        assert str(number + 1) in said.removesuffix(": tried").split(" + ")
+
+
+def answers_of(page):
+    page.evaluate("document.querySelectorAll('.d2l-tries details').forEach((one) => (one.open = true))")
+    return page.locator(".d2l-tries details p").all_inner_texts()
+
+
+@pytest.mark.parametrize("kind", TRIED)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_question_has_its_answer_behind_it(show, kind, lang):
+    page = show(kind, lang)
+    found = words(lang)["explorers"][kind.removesuffix("-explorer")]
+    asks = page.locator(".d2l-tries summary")
+    assert asks.count() == len(found["questions"]) == len(found["answers"]) == len(TRIED[kind])
+    answer = page.locator(".d2l-tries details p").first
+    assert not answer.is_visible()
+    asks.first.press("Enter")
+    assert answer.is_visible()
+    for text in [*asks.all_inner_texts(), *answers_of(page)]:
+        assert text and not set("{}_") & set(text) and "NaN" not in text and "undefined" not in text
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_answers_of_the_attention_explorer_are_true(show, lang):
+    page = show("attention-explorer", lang)
+    texts = answers_of(page)
+    first, second = (
+        page.evaluate(
+            "([s, h]) => { const X = s.split(' ').map(numbers.embed); const head = numbers.heads()[h];"
+            "return [true, false, 4].map((o) => numbers.attend(X, head,"
+            "o === 4 ? { temperature: 4 } : { scale: o })); }",
+            [SENTENCES[lang][i], i],
+        )
+        for i in (0, 1)
+    )
+    largest = [max(weights[0]) for weights in first]
+    assert largest[1] > largest[0] > largest[2] > 1 / len(first[0])
+    for text, shown in ((texts[1], largest[:2]), (texts[3], [largest[0], largest[2], 1 / len(first[0])])):
+        assert all(f"{value:.3f}" in text for value in shown)
+    tokens = SENTENCES[lang][1].split()
+    row = second[0][tokens.index({"en": "it", "vi": "nó", "zh": "它"}[lang])]
+    top = tokens[row.index(max(row))]
+    assert top in {"cat", "mèo", "con", "小猫"} and f"{top} {max(row):.3f}" in texts[0]
+    negative = re.search(r"−(\d\.\d\d)\D+(\d\.\d\d\d)", texts[4])
+    assert negative and float(negative[1]) > 0 and 0 < float(negative[2]) < 0.05
+
+
+def test_the_answers_of_the_clock_explorer_are_true(show):
+    texts = answers_of(show("clock-explorer"))
+    degrees = torch.rad2deg(turns(16)).tolist()
+    assert "{:.0f}°, {:.0f}° and {:.0f}°".format(*degrees[:3]) in texts[0] and degrees[3] > 1 > degrees[4]
+    assert f"({degrees[4]:.2f}°)" in texts[0]
+    assert f"({3 * degrees[0]:.0f}° in the first pair, {3 * degrees[1]:.0f}° in the second" in texts[1]
+    assert f"{alike(3, 16):.3f}, from wherever" in texts[1]
+    first = next(c for c in range(2, 61) if alike(c, 4) >= alike(1, 4))
+    most = max(range(first, 61), key=lambda c: alike(c, 4))
+    assert (
+        f"From about position {first} on" in texts[2]
+        and f"positions 0 and {first} is {alike(first, 4):.3f}" in texts[2]
+    )
+    assert (
+        f"neighbors is only {alike(1, 4):.3f}" in texts[2]
+        and f"Positions 0 and {most} are even more alike: {alike(most, 4):.3f}" in texts[2]
+    )
+    waves = [2 * torch.pi / turns(16, base)[-1].item() for base in (10, 10000, 500000)]
+    a, b, c = (f"{wave:,.0f}".replace(",", "\u202f") for wave in waves)
+    assert f"needs {a} positions at base 10, {b} at 10\u202f000, {c} at 500\u202f000" in texts[3]
+    assert waves[0] < 60 and f"{60 * 360 / waves[2]:.2f}°" in texts[3]
+
+
+def test_the_answers_of_the_rotary_explorer_are_true(show):
+    page = show("rotary-explorer")
+    texts = answers_of(page)
+    assert f"stays {alike(4, 16):.3f} " in texts[0]
+    assert f"both get {alike(5, 16):.3f}." in texts[1]
+    shifted = {c: (turns(16) * (c + 1)).cos().sum().item() for c in range(-60, 61)}
+    assert max(shifted, key=shifted.get) == -1 and shifted[-1] == 8
+    view = {"dims": 16, "base": 10000, "content": "previous"}
+    got = page.evaluate("([c, view]) => numbers.scoreAt(c, view)", [-1, view])
+    assert got == pytest.approx(8, abs=1e-9)
+    assert "n − m = −1 the score is d/2 = 8 " in texts[2]
+    assert (
+        f"At 6 it is {alike(6, 2):.3f} (at 1: {alike(1, 2):.3f}), at 44 even {alike(44, 2):.4f}" in texts[3]
+    )
+    far = [f"{alike(60, 32, base):.2f}".replace("-", "−") for base in (10, 10000, 500000)]
+    assert "{} at base 10, {} at 10\u202f000, {} at 500\u202f000".format(*far) in texts[4]
 
 
 def test_the_address_follows_the_view(show):
@@ -287,6 +589,10 @@ def test_a_link_cannot_do_harm(show, kind):
         "k": 1e9,
         "temperature": -1,
         "token": 1e9,
+        "map": "__proto__",
+        "base": 7,
+        "content": "constructor",
+        "m": 1e300,
     }
     page = show(kind, query=f"?{name}={quote(json.dumps(hostile))}")
     assert page.locator("img").count() == 0
@@ -310,7 +616,7 @@ def test_free_text_is_text(show):
 @pytest.mark.parametrize("kind", EXPLORERS)
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_accessible_in_both_themes_and_widths(show, kind, lang):
-    for theme, width in (("light", 375), ("dark", 1280)):
+    for theme, width in (("light", 340), ("dark", 1280)):
         page = show(kind, lang, theme=theme, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.evaluate(AXE)

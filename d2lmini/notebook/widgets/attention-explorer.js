@@ -1,79 +1,69 @@
 // Attention explorer: choose a sentence and a head, point at a token, see whom it listens to. Every number shown is
-// computed here by the formula of the chapter, softmax(Q Kᵀ / √d), from the small vectors below.
+// computed here by the formula of the chapter, softmax(Q Kᵀ / √d) V, and shown step by step
+// for the chosen query.
 
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
+import { D, MASKS, attend, embed, heads, kindOf, scores, shares, softmax, total, values } from "./tiny-attention.js";
+import { thingsToTry } from "./try-out.js";
 import words, { language } from "course:words";
 import STYLE from "./attention-explorer.css";
+import TRY_STYLE from "./try-out.css";
 
-// what a word is, one axis each: noun, verb, pronoun, being, food or drink, little word; two more axes tell words apart
-const KINDS = {
-  being: [1, 0, 0, 1, 0, 0],
-  food: [1, 0, 0, 0, 1, 0],
-  verb: [0, 1, 0, 0, 0, 0],
-  pronoun: [0, 0, 1, 0, 0, 0],
-  little: [0, 0, 0, 0, 0, 1],
-  state: [0, 0.6, 0, 0.4, 0, 0],
-};
-const LEXICON = {
-  being: "cat cats dog dogs mice mouse mèo chó chuột con 猫 小猫 狗 老鼠",
-  food: "milk water sữa nước 奶 牛奶 水",
-  verb: "drink drinks drank chase chases uống đuổi 喝 喝光 追",
-  pronoun: "it its he she they nó họ 它 它的 他 她",
-  little: "the and because was a của và vì hết 和 了 因为",
-  state: "thirsty hungry khát đói 渴 饿",
-};
-const D = 8;
-
-/** A word as a vector of 8 numbers: its kind if it is known, and a little of its letters. */
-function embed(word) {
-  const plain = word.toLowerCase();
-  const kind = Object.keys(LEXICON).find((name) => LEXICON[name].split(" ").includes(plain));
-  let hash = 7;
-  for (const letter of plain) hash = (hash * 31 + letter.codePointAt(0)) % 1009;
-  const angle = (2 * Math.PI * hash) / 1009;
-  const size = kind ? 0.3 : 1;
-  return [...(kind ? KINDS[kind] : [0.3, 0.3, 0, 0.2, 0.2, 0.2]), size * Math.cos(angle), size * Math.sin(angle)];
-}
-
-/** W_q and W_k of each head, by hand. A query is x·W_q: row i says what axis i asks for. */
-function heads() {
-  const scaled = (factor) =>
-    Array.from({ length: D }, (row, i) => Array.from({ length: D }, (cell, j) => (i === j ? factor : 0)));
-  const pronouns = scaled(1);
-  pronouns[2] = [2, 0, -1, 5, 0, -1, 0, 0];
-  const verbs = scaled(1);
-  verbs[1] = [4, -2, 0, 1, 1, -1, 0, 0];
-  return [
-    { query: scaled(2), key: scaled(2) },
-    { query: pronouns, key: scaled(1.6) },
-    { query: verbs, key: scaled(1.6) },
-  ];
-}
-
-const product = (A, B) => A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
-
-/** Attention weights of all tokens. allowed(i, j): may query i see key j? A query that sees nothing gets zeros. */
-function attend(X, head, { scale = true, temperature = 1, allowed = () => true } = {}) {
-  const Q = product(X, head.query);
-  const K = product(X, head.key);
-  const divisor = temperature * (scale ? Math.sqrt(D) : 1);
-  return Q.map((q, i) => {
-    const scores = K.map((k, j) => (allowed(i, j) ? q.reduce((sum, a, c) => sum + a * k[c], 0) / divisor : -Infinity));
-    const top = Math.max(...scores);
-    if (top === -Infinity) return scores.map(() => 0);
-    const powers = scores.map((score) => Math.exp(score - top));
-    const sum = powers.reduce((a, b) => a + b, 0);
-    return powers.map((power) => power / sum);
-  });
-}
-
-const MASKS = { none: () => () => true, causal: () => (i, j) => j <= i, padding: (n) => (i, j) => j < n - 2 };
+const MAPS = ["weights", "scores"];
+const HOTTEST = 4;
 
 /** The arithmetic alone: a test compares it with PyTorch. */
-export const arithmetic = { embed, heads, attend, MASKS };
+export const arithmetic = { embed, heads, scores, softmax, attend, values, shares, total, MASKS };
+
+const signed = (value, digits) =>
+  value
+    .toFixed(digits)
+    .replace(/^-(0\.?0*)$/, "$1")
+    .replace("-", "−");
+
+const vector = (numbers) => `(${numbers.map((number) => signed(number, 2)).join(", ")})`;
+
+/** The numbers of the answers, in the language of the page: those of its first two sentences. */
+function facts() {
+  const [first, second] = words.sentences.map((sentence) => sentence.split(" "));
+  const row = (tokens, head, at, options) => attend(tokens.map(embed), heads()[head], options)[at];
+  const largest = (options) => Math.max(...row(first, 0, 0, options)).toFixed(3);
+  const pronoun = Math.max(0, second.findLastIndex((word) => kindOf(word) === "pronoun"));
+  const found = row(second, 1, pronoun);
+  const order = found.map((weight, j) => [weight, j]).toSorted((x, y) => y[0] - x[0]);
+  const X = second.map(embed);
+  const negative = scores(X, heads()[1])[pronoun];
+  const least = Math.min(...negative);
+  return [
+    {
+      token: second[pronoun],
+      list: order
+        .slice(0, 2)
+        .map(([weight, j]) => `${second[j]} ${weight.toFixed(3)}`)
+        .join(words.comma),
+      own: vector(values(X, heads()[1])[pronoun]),
+      output: vector(total(shares(found, values(X, heads()[1])))),
+    },
+    { token: first[0], a: largest({ scale: true }), b: largest({ scale: false }) },
+    {},
+    {
+      n: first.length,
+      even: (1 / first.length).toFixed(3),
+      token: first[0],
+      a: largest({}),
+      b: largest({ temperature: HOTTEST }),
+    },
+    {
+      token: second[pronoun],
+      other: second[negative.indexOf(least)],
+      score: signed(least, 2),
+      weight: found[negative.indexOf(least)].toFixed(3),
+    },
+  ];
+}
 
 function render({ el }) {
   const view = sharedView(el, "attention", {
@@ -83,11 +73,14 @@ function render({ el }) {
     mask: "none",
     temperature: 1,
     token: 0,
+    map: "weights",
   });
+  if (!MAPS.includes(view.map)) view.map = "weights";
   if (!Object.hasOwn(MASKS, view.mask)) view.mask = "none";
   if (!heads()[view.head]) view.head = 0;
-  view.temperature = Math.min(4, Math.max(0.25, view.temperature));
-  const ids = { sentence: freshId(), own: freshId(), head: freshId(), mask: freshId(), temperature: freshId() };
+  view.temperature = Math.min(HOTTEST, Math.max(0.25, view.temperature));
+  const named = ["sentence", "own", "head", "mask", "temperature", "map"];
+  const ids = Object.fromEntries(named.map((name) => [name, freshId()]));
 
   const choose = element(
     "select",
@@ -105,6 +98,11 @@ function render({ el }) {
     { id: ids.mask },
     Object.keys(MASKS).map((name) => element("option", { value: name }, words[name])),
   );
+  const map = element(
+    "select",
+    { id: ids.map },
+    MAPS.map((name) => element("option", { value: name }, words[name])),
+  );
   const scale = element("input", { type: "checkbox" });
   const temperature = element("input", { type: "range", id: ids.temperature, min: -2, max: 2, step: 0.25 });
   const degree = element("span", {});
@@ -112,6 +110,19 @@ function render({ el }) {
   const tokenRow = element("div", { class: "tokens", role: "radiogroup", "aria-label": words.row });
   const grid = svg("svg", { role: "img" });
   const said = element("p", { class: "said", "aria-live": "polite" });
+  const steps = element("table", { class: "steps" });
+  const stepsBox = element("div", { class: "steps-box", role: "group", "aria-label": words.title }, steps);
+  const met = [
+    () => view.sentence === words.sentences[1] && view.head === 1 && kindOf(tokensOf()[view.token]) === "pronoun",
+    () => !view.scale,
+    () => view.mask === "causal" && view.token === 0,
+    () => view.temperature === HOTTEST,
+    () => view.map === "scores",
+  ];
+  const tries = thingsToTry(
+    words,
+    facts().map((found, i) => ({ values: found, met: met[i] })),
+  );
   const scene = element("div", { class: "scene", tabindex: -1 }, arcs, tokenRow);
   const root = element(
     "div",
@@ -124,14 +135,17 @@ function render({ el }) {
       element("div", {}, element("label", { for: ids.mask }, words.mask), mask),
       element("label", { class: "check" }, scale, words.scale),
       element("div", {}, element("label", { for: ids.temperature }, words.temperature, " ", degree), temperature),
+      element("div", {}, element("label", { for: ids.map }, words.map), map),
     ),
     scene,
     said,
+    stepsBox,
     grid,
     element("p", { class: "hint" }, words.hint),
+    tries.node,
   );
   el.append(root);
-  const undress = attachStyles(el, root, "attention-explorer", STYLE);
+  const undress = attachStyles(el, root, "attention-explorer", STYLE + TRY_STYLE);
 
   const fixed = words.sentences.indexOf(view.sentence);
   choose.value = fixed < 0 ? words.sentences.length : fixed;
@@ -139,40 +153,53 @@ function render({ el }) {
   head.value = view.head;
   mask.value = view.mask;
   scale.checked = view.scale;
+  map.value = view.map;
   temperature.value = Math.log2(view.temperature);
 
   let buttons = [];
+  const tokensOf = () => view.sentence.trim().split(/\s+/).filter(Boolean).slice(0, 12);
 
   function draw(announce) {
     own.hidden = Number(choose.value) < words.sentences.length;
-    const tokens = view.sentence.trim().split(/\s+/).filter(Boolean).slice(0, 12);
+    const tokens = tokensOf();
     degree.textContent = view.temperature.toFixed(2);
     temperature.setAttribute("aria-valuetext", view.temperature.toFixed(2));
     if (tokens.length < 2) {
       tokenRow.replaceChildren();
       arcs.replaceChildren();
       grid.replaceChildren();
+      steps.replaceChildren();
       said.textContent = words.empty;
       return;
     }
     view.token = Math.min(Math.max(0, Math.round(view.token)), tokens.length - 1);
     const n = tokens.length;
-    const weights = attend(tokens.map(embed), heads()[view.head], {
+    const X = tokens.map(embed);
+    const chosen = heads()[view.head];
+    const points = scores(X, chosen, {
       scale: view.scale,
       temperature: view.temperature,
       allowed: MASKS[view.mask](n),
     });
+    const weights = points.map(softmax);
+    const V = values(X, chosen);
     drawTokens(tokens, weights[view.token]);
     drawArcs(n, weights[view.token]);
-    drawGrid(tokens, weights);
+    drawSteps(tokens, points[view.token], weights[view.token], V);
+    stepsBox.setAttribute("aria-label", steps.caption.textContent);
+    stepsBox.tabIndex = stepsBox.scrollWidth > stepsBox.clientWidth ? 0 : -1; // keys scroll what has the focus
+    drawGrid(tokens, points, weights);
     const order = weights[view.token]
       .map((weight, j) => [weight, j])
       .filter(([weight]) => weight > 0)
       .toSorted((a, b) => b[0] - a[0] || a[1] - b[1]);
     const most = order.slice(0, 4).map(([weight, j]) => `${tokens[j]} ${weight.toFixed(3)}`);
     const list = most.join(words.comma) + (order.length > most.length ? " …" : "");
-    const text = fill(order.length ? words.listens : words.nobody, { token: tokens[view.token], list });
+    const output = vector(total(shares(weights[view.token], V)));
+    const text = fill(order.length ? words.listens : words.nobody, { token: tokens[view.token], list, output });
     if (said.textContent !== text) said.textContent = text;
+    grid.setAttribute("aria-label", `${words[view.map]}: ${text}`);
+    tries.look();
     if (announce) shareView(el, "attention", view);
   }
 
@@ -230,62 +257,146 @@ function render({ el }) {
     );
   }
 
-  function drawGrid(tokens, weights) {
+  /** Three numbers as bars, with the numbers under them. */
+  function bars(numbers, color) {
+    const [wide, high] = el.clientWidth < 480 ? [26, 22] : [32, 22];
+    const path = (part) => numbers.map((number, c) => part(c, (high - 2) * Math.min(1, number))).join("");
+    return svg(
+      "svg",
+      { viewBox: `0 0 ${3 * wide} ${high + 15}`, width: 3 * wide, role: "img", "aria-label": vector(numbers) },
+      svg("path", { d: path((c, tall) => `M${c * wide + 4} ${high}v${-tall}h${wide - 8}v${tall}z`), fill: color }),
+      svg("path", { d: path((c) => `M${c * wide + 2} ${high}h${wide - 4}`), stroke: "var(--w-line)" }),
+      numbers.map((number, c) =>
+        svg(
+          "text",
+          { x: (c + 0.5) * wide, y: high + 12, "text-anchor": "middle", "font-size": 11, fill: "var(--w-text)" },
+          number ? number.toFixed(2) : "0",
+        ),
+      ),
+    );
+  }
+
+  /** The whole formula for the chosen query: score → weight → weight × value, and their sum, the output. */
+  function drawSteps(tokens, row, weights, V) {
+    const divisors = [view.scale && `√${D}`, view.temperature !== 1 && signed(view.temperature, 2)].filter(Boolean);
+    const under = divisors.length > 1 ? `(${divisors.join(" · ")})` : divisors.join("");
+    const formula = under ? `q·k / ${under}` : "q·k";
+    const cell = (...content) => element("td", {}, ...content);
+    const title = (text, how, kind) =>
+      element("th", { scope: "col", class: kind }, text, element("span", { class: "how" }, how));
+    const parts = shares(weights, V);
+    steps.replaceChildren(
+      element("caption", {}, fill(words.steps, { token: tokens[view.token] })),
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          title(words.column, "k", "key"),
+          title(words.score, formula),
+          title(words.weight, "softmax"),
+          title(words.value, "v", "value"),
+          title(words.share, "w·v", "output"),
+        ),
+      ),
+      element(
+        "tbody",
+        {},
+        tokens.map((token, j) =>
+          element(
+            "tr",
+            { class: row[j] === -Infinity ? "masked" : null },
+            element("th", { scope: "row" }, token),
+            cell(row[j] === -Infinity ? "−∞" : signed(row[j], 2)),
+            cell(weights[j].toFixed(3)),
+            cell(bars(V[j], "var(--w-value)")),
+            cell(bars(parts[j], "var(--w-output)")),
+          ),
+        ),
+      ),
+      element(
+        "tfoot",
+        {},
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row", colspan: 4, class: "output" }, words.output),
+          cell(bars(total(parts), "var(--w-output)")),
+        ),
+      ),
+    );
+  }
+
+  const hatch = freshId();
+
+  function drawGrid(tokens, points, weights) {
     const n = tokens.length;
     const cell = Math.max(24, Math.min(46, (Math.min(el.clientWidth || 600, 560) - 110) / n));
     const left = 96;
     const top = 74;
-    const width = left + n * cell + 8;
-    const height = top + n * cell + 6;
+    const width = left + Math.max(n * cell + 36, 158); // room for the last slanting word
+    const height = top + n * cell + 44;
+    const signs = view.map === "scores";
+    const seen = points.flat().filter((point) => point !== -Infinity);
+    const most = signs ? Math.max(0.01, ...seen.map(Math.abs)) : 1;
     grid.setAttribute("viewBox", `0 0 ${width} ${height}`);
     grid.setAttribute("width", width);
-    grid.setAttribute("aria-label", said.textContent || words.title);
     const short = (word) => (word.length > 10 ? `${word.slice(0, 9)}…` : word);
     const corner = { x: left - 8, "text-anchor": "end", fill: "var(--w-muted)", "font-size": 12 };
     const parts = [
+      svg(
+        "defs",
+        {},
+        svg(
+          "pattern",
+          { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+          svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "var(--w-line)", "stroke-width": 2 }),
+        ),
+      ),
       svg("text", { ...corner, y: top - 24 }, `${words.column} →`),
       svg("text", { ...corner, y: top - 8 }, `${words.row} ↓`),
     ];
-    weights.forEach((row, i) => {
+    const every = (part) => tokens.flatMap((_, i) => tokens.map((__, j) => part(left + j * cell, top + i * cell)));
+    const square = (x, y) => `M${x} ${y}h${cell - 1}v${cell - 1}h${1 - cell}z`;
+    parts.push(svg("path", { d: every(square).join(""), fill: "var(--w-surface)" }));
+    /** The color of a number, of which 1 is the largest: one color for weights, two for scores, none at 0. */
+    const ink = (share) => ({
+      fill: share < 0 ? "var(--w-key)" : "var(--w-query)",
+      "fill-opacity": (0.7 * Math.abs(share)).toFixed(3),
+    });
+    tokens.forEach((token, i) => {
       const on = i === view.token;
+      const name = { "font-size": 14 };
       parts.push(
         svg(
           "text",
           {
+            ...name,
             x: left - 8,
             y: top + (i + 0.66) * cell,
             "text-anchor": "end",
-            "font-size": 14,
             fill: on ? "var(--w-query)" : "var(--w-text)",
             "font-weight": on ? 600 : 400,
           },
-          short(tokens[i]),
+          short(token),
         ),
-      );
-      parts.push(
         svg(
           "text",
           {
+            ...name,
             transform: `translate(${left + (i + 0.62) * cell} ${top - 8}) rotate(-40)`,
-            "font-size": 14,
             fill: "var(--w-key)",
           },
-          short(tokens[i]),
+          short(token),
         ),
       );
-      row.forEach((weight, j) => {
-        const box = {
-          x: left + j * cell,
-          y: top + i * cell,
-          width: cell - 1,
-          height: cell - 1,
-          onclick: () => select(i),
-        };
-        parts.push(
-          svg("rect", { ...box, fill: "var(--w-surface)" }),
-          svg("rect", { ...box, fill: "var(--w-query)", "fill-opacity": (0.7 * weight).toFixed(4) }),
-        );
-        if (cell >= 34)
+      (signs ? points : weights)[i].forEach((number, j) => {
+        const hidden = points[i][j] === -Infinity;
+        const box = { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1 };
+        const color = hidden ? { fill: `url(#${hatch})` } : ink(number / most);
+        if (color["fill-opacity"] !== "0.000") parts.push(svg("rect", { ...box, ...color }));
+        if (cell >= 34 && !hidden)
           parts.push(
             svg(
               "text",
@@ -294,10 +405,9 @@ function render({ el }) {
                 y: top + (i + 0.6) * cell,
                 "text-anchor": "middle",
                 "font-size": 12,
-                "pointer-events": "none",
-                ...(weight > 0.6 ? { class: "strong" } : { fill: "var(--w-text)" }),
+                ...(Math.abs(number) / most > 0.6 ? { class: "strong" } : { fill: "var(--w-text)" }),
               },
-              weight.toFixed(2),
+              signed(number, signs ? 1 : 2),
             ),
           );
       });
@@ -313,7 +423,41 @@ function render({ el }) {
             "stroke-width": 2,
           }),
         );
+      parts.push(
+        svg("rect", {
+          x: left,
+          y: top + i * cell,
+          width: n * cell,
+          height: cell,
+          "fill-opacity": 0,
+          onclick: () => select(i),
+        }),
+      );
     });
+    // the scale: what the darkest color of either side stands for
+    const [bottom, high, wide, swatches] = [top + n * cell + 12, 10, 150, 15];
+    for (let t = 0; t < swatches; t++) {
+      const share = signs ? (2 * t) / (swatches - 1) - 1 : t / (swatches - 1);
+      const box = { x: left + (t * wide) / swatches, y: bottom, width: wide / swatches, height: high };
+      parts.push(svg("rect", { ...box, fill: "var(--w-surface)" }), svg("rect", { ...box, ...ink(share) }));
+    }
+    const ends = signs ? [-most, 0, most] : [0, 0.5, 1];
+    ends.forEach((end, t) =>
+      parts.push(
+        svg(
+          "text",
+          {
+            x: left + (t * wide) / 2,
+            y: bottom + high + 14,
+            "text-anchor": ["start", "middle", "end"][t],
+            "font-size": 12,
+            fill: "var(--w-muted)",
+          },
+          signed(end, signs && end ? 1 : end === 0.5 ? 1 : 0),
+        ),
+      ),
+    );
+    parts.push(svg("text", { ...corner, y: bottom + high }, words[view.map]));
     grid.replaceChildren(...parts);
   }
 
@@ -343,6 +487,10 @@ function render({ el }) {
   });
   scale.addEventListener("change", () => {
     view.scale = scale.checked;
+    draw(true);
+  });
+  map.addEventListener("change", () => {
+    view.map = map.value;
     draw(true);
   });
   temperature.addEventListener("input", () => {

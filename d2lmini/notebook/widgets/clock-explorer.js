@@ -1,87 +1,142 @@
 // Clock explorer: each pair (sin, cos) of a sinusoidal encoding is the hand of a clock, fast ones to the left. Moving
 // by δ turns every hand by an angle of its own, the same from wherever one starts.
 
-import { element, freshId, svg } from "./dom.js";
+import {
+  BASES,
+  LAST,
+  baseSlider,
+  choice,
+  clamp,
+  clockButtons,
+  compass,
+  dial,
+  frequency,
+  grouped,
+  hand,
+  short,
+  signed,
+  slider,
+  wavelength,
+} from "./clocks.js";
+import { element, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
+import { thingsToTry } from "./try-out.js";
 import words, { language } from "course:words";
-import STYLE from "./clock-explorer.css";
+import STYLE from "./clocks.css";
+import TRY_STYLE from "./try-out.css";
 
-const LAST = 60;
 const WIDTHS = [4, 8, 16, 32];
-
-/** The angle by which pair j turns for each step, ω_j = 1 / 10000^(2j/d). */
-const frequency = (j, d) => 1 / 10000 ** ((2 * j) / d);
+const SHADES = 16; // of either sign in the table
 
 /** Row i of the sinusoidal encoding: sine in the even columns, cosine in the odd ones. */
-function encoding(i, d) {
-  return Array.from({ length: d }, (_, c) => (c % 2 ? Math.cos : Math.sin)(i * frequency(Math.floor(c / 2), d)));
+function encoding(i, d, base) {
+  return Array.from({ length: d }, (_, c) => (c % 2 ? Math.cos : Math.sin)(i * frequency(Math.floor(c / 2), d, base)));
 }
 
 const inner = (a, b) => a.reduce((sum, value, c) => sum + value * b[c], 0);
 
+/** The inner product of two positions so far apart: Σ cos(δ ω_j). */
+const alike = (distance, d, base) => inner(encoding(0, d, base), encoding(distance, d, base));
+
+/** The first distance from 2 on at which positions are at least as alike as neighbors are; undefined up to LAST. */
+const firstAlike = (d, base) =>
+  Array.from({ length: LAST - 1 }, (_, c) => c + 2).find((c) => alike(c, d, base) >= alike(1, d, base));
+
+/** The distance from `from` on at which positions are most alike. */
+const mostAlike = (from, d, base) =>
+  Array.from({ length: LAST - from + 1 }, (_, c) => c + from).reduce((best, c) =>
+    alike(c, d, base) > alike(best, d, base) ? c : best,
+  );
+
 /** The arithmetic alone: a test compares it with PyTorch. */
-export const arithmetic = { frequency, encoding, inner };
+export const arithmetic = { frequency, wavelength, encoding, inner, alike, firstAlike, mostAlike };
+
+/** The numbers of the answers, for the view at which the explorer begins and for the four dimensions of the third. */
+function facts() {
+  const angles = Array.from({ length: 8 }, (_, j) => (frequency(j, 16) * 180) / Math.PI);
+  const first = firstAlike(4);
+  const most = mostAlike(first, 4);
+  const turns = (base) => grouped(wavelength(7, 16, base));
+  const far = (base) => signed((LAST * frequency(7, 16, base) * 180) / Math.PI, 2);
+  return [
+    { a: angles[0].toFixed(0), b: angles[1].toFixed(0), c: angles[2].toFixed(0), e: angles[4].toFixed(2) },
+    { a: (3 * angles[0]).toFixed(0), b: (3 * angles[1]).toFixed(0), dot: alike(3, 16).toFixed(3) },
+    {
+      first,
+      dot: alike(first, 4).toFixed(3),
+      near: alike(1, 4).toFixed(3),
+      most,
+      top: alike(most, 4).toFixed(3),
+      turn: grouped(wavelength(1, 4)),
+    },
+    { a: turns(10), b: turns(10000), c: turns(500000), last: LAST, slow: far(500000) },
+  ];
+}
 
 function render({ el }) {
-  const view = sharedView(el, "clock", { position: 7, shift: 3, dims: 16, pair: 0 });
-  const clamp = (value, low, high) => Math.min(high, Math.max(low, Math.round(value) || 0));
+  const view = sharedView(el, "clock", { position: 7, shift: 3, dims: 16, pair: 0, base: 10000 });
   view.dims = WIDTHS.includes(view.dims) ? view.dims : 16;
+  view.base = BASES.includes(view.base) ? view.base : 10000;
   view.position = clamp(view.position, 0, LAST);
   view.shift = clamp(view.shift, -12, 12);
-  const slider = (min, max) => element("input", { type: "range", id: freshId(), min, max, step: 1 });
-  const position = slider(0, LAST);
-  const shift = slider(-12, 12);
-  const dims = element(
-    "select",
-    { id: freshId() },
-    WIDTHS.map((d) => element("option", { value: d }, String(d))),
+  const position = slider(words.position, 0, LAST);
+  const shift = slider(words.shift, -12, 12);
+  const base = baseSlider(words.base);
+  const dims = choice(
+    words.dims,
+    WIDTHS.map((d) => [d, String(d)]),
   );
-  const shown = { position: element("output", {}), shift: element("output", {}) };
   const clocks = element("div", { class: "clocks", role: "group", "aria-label": words.columns });
   const heat = svg("svg", { role: "img" });
   const curve = svg("svg", { role: "img" });
   const said = element("p", { class: "said", "aria-live": "polite" });
+  const looks = element("p", { class: "looks", "aria-live": "polite" });
+  const seen = { step: 0, positions: new Set(), bases: new Set() };
+  const met = [
+    () => Math.abs(seen.step) === 1,
+    () => view.shift === 3 && seen.positions.size > 1,
+    () => view.dims === 4,
+    () => seen.bases.has(10) && seen.bases.has(500000),
+  ];
+  const tries = thingsToTry(
+    words,
+    facts().map((values, i) => ({ values, met: met[i] })),
+  );
   const root = element(
     "div",
     { class: "d2l-ce", role: "group", "aria-label": words.title, lang: language.tag },
-    element(
-      "div",
-      { class: "controls" },
-      element("div", {}, element("label", { for: position.id }, words.position, " = ", shown.position), position),
-      element("div", {}, element("label", { for: shift.id }, words.shift, " = ", shown.shift), shift),
-      element("div", {}, element("label", { for: dims.id }, words.dims), dims),
-    ),
+    element("div", { class: "controls" }, position.node, shift.node, base.node, dims.node),
     clocks,
+    compass("sin", "cos", true, words.direction),
     element("div", { class: "pictures" }, curve, heat),
     said,
+    looks,
     element("p", { class: "hint" }, words.hint),
+    tries.node,
   );
   el.append(root);
-  const undress = attachStyles(el, root, "clock-explorer", STYLE);
+  const undress = attachStyles(el, root, "clock-explorer", STYLE + TRY_STYLE);
   let buttons = [];
   let table = {};
 
-  const degrees = (j) => (view.shift * frequency(j, view.dims) * 180) / Math.PI;
-  const signed = (value, digits) =>
-    value
-      .toFixed(digits)
-      .replace(/^-(0\.?0*)$/, "$1")
-      .replace("-", "−");
+  const omega = (j) => frequency(j, view.dims, view.base);
+  const degrees = (j) => (view.shift * omega(j) * 180) / Math.PI;
 
   function draw(share) {
     view.pair = clamp(view.pair, 0, view.dims / 2 - 1);
-    position.value = view.position;
-    shift.value = view.shift;
-    dims.value = view.dims;
-    shown.position.textContent = view.position;
-    shown.shift.textContent = signed(view.shift, 0);
+    position.input.value = view.position;
+    shift.input.value = view.shift;
+    dims.input.value = view.dims;
+    base.show(view.base);
+    position.shown.textContent = view.position;
+    shift.shown.textContent = signed(view.shift, 0);
     drawClocks();
     drawCurve();
     drawHeat();
-    const here = encoding(view.position, view.dims);
-    const there = encoding(view.position + view.shift, view.dims);
+    const here = encoding(view.position, view.dims, view.base);
+    const there = encoding(view.position + view.shift, view.dims, view.base);
     const values = {
       i: view.position,
       to: signed(view.position + view.shift, 0),
@@ -90,66 +145,55 @@ function render({ el }) {
       angle: signed(degrees(view.pair), 1),
       sin: signed(here[2 * view.pair], 3),
       cos: signed(here[2 * view.pair + 1], 3),
-      dot: inner(here, there).toFixed(3),
+      dot: signed(inner(here, there), 3),
+      wave: short(wavelength(view.pair, view.dims, view.base)),
     };
     const text = fill(view.position + view.shift < 0 ? words.outside : words.said, values);
     if (said.textContent !== text) said.textContent = text;
+    sayWhatLooksAlike();
     curve.setAttribute("aria-label", fill(words.hand, { j: view.pair, a: 2 * view.pair, b: 2 * view.pair + 1 }));
     heat.setAttribute("aria-label", `P: ${words.rows} × ${words.columns}`);
+    seen.positions.add(view.position);
+    tries.look();
     if (share) shareView(el, "clock", view);
   }
 
-  function hand(angle, color, dashed) {
-    const x = 36 + 27 * Math.sin(angle);
-    const y = 36 - 27 * Math.cos(angle);
-    return [
-      svg("line", {
-        x1: 36,
-        y1: 36,
-        x2: x,
-        y2: y,
-        stroke: color,
-        "stroke-width": dashed ? 2 : 3,
-        "stroke-linecap": "round",
-        "stroke-dasharray": dashed ? "4 4" : null,
-      }),
-      svg("circle", { cx: x, cy: y, r: dashed ? 3 : 4.5, fill: color }),
-    ];
+  function sayWhatLooksAlike() {
+    const first = firstAlike(view.dims, view.base);
+    const text = fill(first ? words.alike : words.apart, {
+      first,
+      dot: first && signed(alike(first, view.dims, view.base), 3),
+      near: signed(alike(1, view.dims, view.base), 3),
+      most: view.dims / 2,
+      last: LAST,
+    });
+    if (looks.textContent !== text) looks.textContent = text;
   }
+
+  const tip = (angle) => [Math.sin(angle), Math.cos(angle)];
 
   function drawClocks() {
     const pairs = view.dims / 2;
     if (buttons.length !== pairs) {
-      buttons = Array.from({ length: pairs }, (_, j) => {
-        const face = svg("svg", { viewBox: "0 0 72 72", width: 72, "aria-hidden": "true" });
-        const button = element(
-          "button",
-          {
-            type: "button",
-            onclick: () => {
-              view.pair = j;
-              draw(true);
-            },
-          },
-          face,
-          element("span", {}),
-        );
-        drag(button, face, j);
-        return button;
+      buttons = clockButtons(clocks, pairs, (j) => {
+        view.pair = j;
+        draw(true);
       });
-      clocks.replaceChildren(...buttons);
+      buttons.forEach((button, j) => drag(button, button.firstChild, j));
     }
     buttons.forEach((button, j) => {
       const [face, label] = button.children;
-      const omega = frequency(j, view.dims);
+      const turn = fill(words.turn, { angle: signed(degrees(j), Math.abs(degrees(j)) < 10 ? 2 : 0) });
+      const wave = fill(words.wave, { wave: short(wavelength(j, view.dims, view.base)) });
       button.setAttribute("aria-pressed", j === view.pair);
-      label.textContent = fill(words.turn, { angle: signed(degrees(j), Math.abs(degrees(j)) < 10 ? 2 : 0) });
-      button.setAttribute("aria-label", `${label.textContent} · ${fill(words.hand, { j, a: 2 * j, b: 2 * j + 1 })}`);
+      label.textContent = `${turn}\n${wave}`;
+      const pair = fill(words.hand, { j, a: 2 * j, b: 2 * j + 1 });
+      button.setAttribute("aria-label", `${turn} ${wave} · ${pair}`);
       face.replaceChildren(
-        svg("circle", { cx: 36, cy: 36, r: 32, fill: "var(--w-bg)", stroke: "var(--w-line)", "stroke-width": 1.2 }),
+        ...dial(),
         svg("line", { x1: 36, y1: 4, x2: 36, y2: 9, stroke: "var(--w-line)", "stroke-width": 2 }),
-        ...(view.shift ? hand((view.position + view.shift) * omega, "var(--w-output)", true) : []),
-        ...hand(view.position * omega, "var(--w-position)", false),
+        ...(view.shift ? hand(tip((view.position + view.shift) * omega(j)), "var(--w-output)", true) : []),
+        ...hand(tip(view.position * omega(j)), "var(--w-position)", false),
       );
     });
   }
@@ -162,6 +206,7 @@ function render({ el }) {
       return Math.atan2(event.clientX - box.left - box.width / 2, -(event.clientY - box.top - box.height / 2));
     };
     let rest = 0;
+    button.style.touchAction = "none"; // or a finger would scroll the page instead
     button.addEventListener("pointerdown", (event) => {
       last = angle(event);
       rest = view.position;
@@ -172,9 +217,9 @@ function render({ el }) {
       const now = angle(event);
       const turned = Math.atan2(Math.sin(now - last), Math.cos(now - last));
       last = now;
-      rest = Math.min(LAST, Math.max(0, rest + turned / frequency(j, view.dims)));
+      rest = Math.min(LAST, Math.max(0, rest + turned / omega(j)));
       if (Math.round(rest) !== view.position) {
-        view.position = Math.round(rest);
+        moveTo(Math.round(rest));
         draw(false);
       }
     });
@@ -189,16 +234,16 @@ function render({ el }) {
   }
 
   function drawCurve() {
-    const omega = frequency(view.pair, view.dims);
+    const speed = omega(view.pair);
     const [left, right, middle, reach] = [34, 330, 92, 66];
     const x = (i) => left + ((right - left) * i) / LAST;
     const path = (f) =>
       Array.from(
         { length: 241 },
-        (_, t) => `${t ? "L" : "M"}${x(t / 4).toFixed(1)} ${(middle - reach * f((t / 4) * omega)).toFixed(1)}`,
+        (_, t) => `${t ? "L" : "M"}${x(t / 4).toFixed(1)} ${(middle - reach * f((t / 4) * speed)).toFixed(1)}`,
       ).join("");
     const dot = (i, f, color, r) =>
-      i < 0 || i > LAST ? [] : [svg("circle", { cx: x(i), cy: middle - reach * f(i * omega), r, fill: color })];
+      i < 0 || i > LAST ? [] : [svg("circle", { cx: x(i), cy: middle - reach * f(i * speed), r, fill: color })];
     const text = (tx, ty, content, color, anchor) =>
       svg("text", { x: tx, y: ty, fill: color, "font-size": 13, "text-anchor": anchor || "start" }, content);
     const to = view.position + view.shift;
@@ -236,12 +281,12 @@ function render({ el }) {
         "stroke-width": 1.8,
         "stroke-dasharray": "5 4",
       }),
-      text(right + 4, middle - reach * Math.sin(LAST * omega) + 4, "sin", "var(--w-position)"),
+      text(right + 4, middle - reach * Math.sin(LAST * speed) + 4, "sin", "var(--w-position)"),
       text(
         right + 4,
         middle -
-          reach * Math.cos(LAST * omega) +
-          (Math.abs(Math.sin(LAST * omega) - Math.cos(LAST * omega)) < 0.25 ? 16 : 4),
+          reach * Math.cos(LAST * speed) +
+          (Math.abs(Math.sin(LAST * speed) - Math.cos(LAST * speed)) < 0.25 ? 16 : 4),
         "cos",
         "var(--w-position)",
       ),
@@ -255,23 +300,23 @@ function render({ el }) {
   function drawHeat() {
     const d = view.dims;
     const [left, top, wide, high] = [46, 22, 300 / d, 2.5];
-    if (table.dims !== d) {
-      // up to 1 952 cells: made once for each d, not at every step of a drag
-      table = { dims: d, cells: svg("g", {}) };
-      for (let i = 0; i <= LAST; i++) {
-        encoding(i, d).forEach((value, c) =>
-          table.cells.append(
-            svg("rect", {
-              x: left + c * wide,
-              y: top + i * high,
-              width: wide + 0.2,
-              height: high + 0.2,
-              fill: value < 0 ? "var(--w-key)" : "var(--w-query)",
-              "fill-opacity": (0.85 * Math.abs(value)).toFixed(3),
-            }),
-          ),
-        );
-      }
+    if (table.dims !== d || table.base !== view.base) {
+      // up to 1 952 cells in 32 colors, one path each: made once for each d and base, not at every step of a drag
+      const paths = new Map();
+      for (let i = 0; i <= LAST; i++)
+        encoding(i, d, view.base).forEach((value, c) => {
+          const shade = Math.round(SHADES * value);
+          const cell = `M${left + c * wide} ${top + i * high}h${wide + 0.2}v${high + 0.2}h${-wide - 0.2}z`;
+          if (shade) paths.set(shade, (paths.get(shade) ?? "") + cell);
+        });
+      const drawn = [...paths].map(([shade, cells]) =>
+        svg("path", {
+          d: cells,
+          fill: shade < 0 ? "var(--w-key)" : "var(--w-query)",
+          "fill-opacity": ((0.85 * Math.abs(shade)) / SHADES).toFixed(3),
+        }),
+      );
+      table = { dims: d, base: view.base, cells: svg("g", {}, drawn) };
     }
     const row = (i, color, dash) =>
       i < 0 || i > LAST
@@ -324,17 +369,25 @@ function render({ el }) {
     );
   }
 
-  position.addEventListener("input", () => {
-    view.position = Number(position.value);
-    draw(true);
+  function moveTo(place) {
+    seen.step = place - view.position;
+    view.position = place;
+  }
+
+  const follow = (input, change) =>
+    input.addEventListener("input", () => {
+      change(Number(input.value));
+      draw(true);
+    });
+  follow(position.input, moveTo);
+  follow(shift.input, (value) => {
+    view.shift = value;
+    seen.positions.clear();
   });
-  shift.addEventListener("input", () => {
-    view.shift = Number(shift.value);
-    draw(true);
-  });
-  dims.addEventListener("change", () => {
-    view.dims = Number(dims.value);
-    draw(true);
+  follow(dims.input, (value) => (view.dims = value));
+  follow(base.input, () => {
+    view.base = base.base();
+    seen.bases.add(view.base);
   });
   draw(false);
   return undress;

@@ -1,0 +1,150 @@
+// What the explorers of positions share: how fast a pair turns, how a number and a hand are drawn, the slider of bases.
+
+import { element, freshId, svg } from "./dom.js";
+import { language } from "course:words";
+
+export const LAST = 60;
+export const BASES = [10, 100, 1000, 10000, 500000];
+
+/** The angle by which pair j turns for each step, ω_j = 1 / base^(2j/d). */
+export const frequency = (j, d, base = 10000) => 1 / base ** ((2 * j) / d);
+
+/** After so many positions pair j has turned once around. */
+export const wavelength = (j, d, base) => (2 * Math.PI) / frequency(j, d, base);
+
+export const clamp = (value, low, high) => Math.min(high, Math.max(low, Math.round(value) || 0));
+
+/** A number with a minus sign of its own, and no minus before a zero. */
+export const signed = (value, digits) =>
+  value
+    .toFixed(digits)
+    .replace(/^-(0\.?0*)$/, "$1")
+    .replace("-", "−");
+
+/** Large numbers as each language writes them: 35 333 in English and Vietnamese, 35333 in Chinese. */
+export function grouped(value) {
+  const digits = String(Math.round(value));
+  return language.tag.startsWith("zh") ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+/** A wavelength in the room beside a clock. */
+export function short(length) {
+  if (length < 100) return length.toFixed(1);
+  return length < 1e6 ? grouped(length) : `${(length / 1e6).toFixed(2)}·10⁶`;
+}
+
+/** A hand from the middle of a face to (x, y), y upward; lengths up to 1. */
+export function hand([x, y], color, dashed) {
+  const tip = { x: 36 + 27 * x, y: 36 - 27 * y };
+  return [
+    svg("line", {
+      x1: 36,
+      y1: 36,
+      x2: tip.x,
+      y2: tip.y,
+      stroke: color,
+      "stroke-width": dashed ? 2 : 3,
+      "stroke-linecap": "round",
+      "stroke-dasharray": dashed ? "4 4" : null,
+    }),
+    svg("circle", { cx: tip.x, cy: tip.y, r: dashed ? 3 : 4.5, fill: color }),
+  ];
+}
+
+/** What lies under the hands: a circle and its axes. */
+export function dial() {
+  const axis = { stroke: "var(--w-line)", "stroke-width": 0.7, "stroke-opacity": 0.7 };
+  return [
+    svg("circle", { cx: 36, cy: 36, r: 32, fill: "var(--w-bg)", stroke: "var(--w-line)", "stroke-width": 1.2 }),
+    svg("line", { x1: 4, x2: 68, y1: 36, y2: 36, ...axis }),
+    svg("line", { x1: 36, x2: 36, y1: 4, y2: 68, ...axis }),
+  ];
+}
+
+/** An arrow along a circle about (x, y) from one angle to another, in degrees, counterclockwise from the right. */
+export function turning(x, y, radius, from, to) {
+  const place = (degrees) => {
+    const angle = (degrees * Math.PI) / 180;
+    return `${(x + radius * Math.cos(angle)).toFixed(1)} ${(y - radius * Math.sin(angle)).toFixed(1)}`;
+  };
+  const line = { fill: "none", stroke: "var(--w-position)", "stroke-width": 1.8 };
+  const heading = to > from ? -to : 180 - to; // of the arrow that comes from below
+  return [
+    svg("path", { d: `M${place(from)}A${radius} ${radius} 0 0 ${to > from ? 0 : 1} ${place(to)}`, ...line }),
+    svg("path", { d: "M-4.5 6L0 0L4.5 6", transform: `translate(${place(to)}) rotate(${heading})`, ...line }),
+  ];
+}
+
+/** Beside a line of text: which way the axes of all clocks point, and which way their hands turn. */
+export function compass(across, up, clockwise, text) {
+  const axis = { stroke: "var(--w-muted)", "stroke-width": 1.2, fill: "none" };
+  const name = { fill: "var(--w-text)", "font-size": 13 };
+  const arrow = clockwise ? turning(14, 62, 26, 75, 15) : turning(14, 62, 26, 15, 75);
+  return element(
+    "p",
+    { class: "hint compass" },
+    svg(
+      "svg",
+      { viewBox: "0 0 84 76", width: 84, "aria-hidden": "true" },
+      svg("path", { d: "M14 70V16M10 22L14 16L18 22M6 62H58M52 58L58 62L52 66", ...axis }),
+      svg("text", { x: 14, y: 12, "text-anchor": "middle", ...name }, up),
+      svg("text", { x: 61, y: 66, ...name }, across),
+      arrow,
+    ),
+    element("span", {}, text),
+  );
+}
+
+/** The clocks as buttons, one a pair: choose(j) when one is pressed. */
+export function clockButtons(box, count, choose) {
+  const buttons = Array.from({ length: count }, (_, j) =>
+    element(
+      "button",
+      { type: "button", onclick: () => choose(j) },
+      svg("svg", { viewBox: "0 0 72 72", width: 72, "aria-hidden": "true" }),
+      element("span", {}),
+    ),
+  );
+  box.replaceChildren(...buttons);
+  return buttons;
+}
+
+/** A slider with a label that shows its value. */
+export function slider(label, min, max) {
+  const input = element("input", { type: "range", id: freshId(), min, max, step: 1 });
+  const shown = element("output", {});
+  const node = element("div", {}, element("label", { for: input.id }, label, " = ", shown), input);
+  return { node, input, shown };
+}
+
+/** The slider of bases, which stops at five of them. */
+export function baseSlider(label) {
+  const { node, input, shown } = slider(label, 0, BASES.length - 1);
+  node.append(
+    element(
+      "div",
+      { class: "stops", "aria-hidden": "true" },
+      BASES.map((base) => element("span", {}, grouped(base))),
+    ),
+  );
+  return {
+    node,
+    input,
+    base: () => BASES[input.value],
+    show(base) {
+      input.value = BASES.indexOf(base);
+      shown.textContent = grouped(base);
+      input.setAttribute("aria-valuetext", grouped(base));
+    },
+  };
+}
+
+/** A list to choose a number from. */
+export function choice(label, options) {
+  const input = element(
+    "select",
+    { id: freshId() },
+    options.map(([value, text]) => element("option", { value }, text)),
+  );
+  return { node: element("div", {}, element("label", { for: input.id }, label), input), input };
+}
