@@ -43,6 +43,7 @@ def module_source(kind: str, language: str) -> str:
     virtual = {
         "course:words": f"export default {_js(shown)};\nexport const language = {_js(found['language'])};",
         "course:palette": f"export default {_js(COLORS)};",
+        "course:tokens": f"export default {_js(found['plots']['cats and dogs drink milk'].split())};",
     }
     return bundle(_FOLDER, f"{kind}.js", virtual)
 
