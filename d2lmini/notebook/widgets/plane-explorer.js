@@ -33,7 +33,7 @@ const PLANES = {
 };
 const NEAREST = 1.4; // how far from the axes a token may go
 const GREATEST = 20; // the largest number of a matrix
-const RANGES = { 1.5: 1, 3: 2, 6: 5, 12: 10, 25: 20, 50: 40, 100: 80 }; // half a picture's width: the circle in it
+const RANGES = { 1.5: 1, 3: 2, 7: 5, 15: 10, 30: 20, 60: 40, 100: 80 }; // half a picture's width: the circle in it
 const HEARD = 400; // milliseconds without a change, before the result is announced
 
 const round = (value, digits = 2) => Number(value.toFixed(digits)) || 0; // no negative zero
@@ -286,6 +286,10 @@ function render({ el }) {
         (box.top + box.height / 2 - event.clientY) * unit,
       ];
     };
+    // a page scrolls under a finger in spite of touch-action, which shapes of a picture do not have everywhere
+    plane.view.addEventListener("touchstart", (event) => event.target.closest(".pick") && event.preventDefault(), {
+      passive: false,
+    });
     plane.view.addEventListener("pointerdown", (event) => {
       if (!event.target.closest(".pick") || event.button > 0) return;
       event.preventDefault();
@@ -298,7 +302,7 @@ function render({ el }) {
     });
     plane.view.addEventListener("pointermove", (event) => {
       if (plane.held === null) return;
-      const grain = plane.matrix ? { 1.5: 0.05, 3: 0.1, 6: 0.2, 12: 0.5 }[plane.range] || 1 : 0.02;
+      const grain = plane.matrix ? { 1.5: 0.05, 3: 0.1, 7: 0.2, 15: 0.5 }[plane.range] || 1 : 0.02;
       const edge = Math.min(most, plane.range);
       plane.rows()[plane.held] = at(event).map((value, axis) =>
         round(within(Math.round((value + offset[axis]) / grain) * grain, edge)),
@@ -366,16 +370,15 @@ function render({ el }) {
     put("circle", { cx: middle, cy: middle, r: circle * unit, fill: "none", stroke: "var(--w-hairline)" });
     const taken = []; // boxes of the labels so far: left, top, right, bottom
     const texts = [];
-    texts.push(
-      svg("text", { x: middle - circle * unit + 3, y: middle + 14, fill: "var(--w-muted)" }, `−${circle}`),
-    );
+    const below = middle + 0.71 * circle * unit;
+    texts.push(svg("text", { x: below + 3, y: below + 11, fill: "var(--w-muted)" }, `r = ${circle}`));
 
     if (name) {
       const corners = [[0, 0], rows[0], [rows[0][0] + rows[1][0], rows[0][1] + rows[1][1]], rows[1]];
       put("path", { d: `${path(corners)}Z`, fill: ink, "fill-opacity": 0.07 });
       for (const row of rows) put("path", { d: path([[0, 0], row]), stroke: ink, "stroke-width": 6, opacity: 0.22 });
     }
-    if (name === "k") drawLine(put, texts, plane, at, points, result.Q[asking]);
+    if (name === "k") drawLine(put, texts, taken, plane, at, points, result.Q[asking]);
     if (name === "v") {
       put("path", { d: `${path(hull(points))}Z`, fill: ink, "fill-opacity": 0.16, stroke: ink, "stroke-opacity": 0.5 });
       result.weights[asking].forEach((weight, j) =>
@@ -444,7 +447,7 @@ function render({ el }) {
   }
 
   /** The line of the query through the keys, and a perpendicular from each of them. */
-  function drawLine(put, texts, { size, range }, at, keys, query) {
+  function drawLine(put, texts, taken, { size, range }, at, keys, query) {
     const length = Math.hypot(...query);
     if (length === 0) return;
     const end = query.map((value) => (value / length) * range * (1 - 16 / size));
@@ -464,8 +467,9 @@ function render({ el }) {
       const [cx, cy] = there;
       put("circle", { cx, cy, r: 3.2, fill: "var(--w-bg)", stroke: "var(--w-key)", "stroke-width": 1.5 });
     }
-    const aside = [x - (12 * query[1]) / length, y - (12 * query[0]) / length + 4];
-    texts.push(svg("text", { x: aside[0], y: aside[1], "text-anchor": "middle", fill: "var(--w-query)" }, "q"));
+    const aside = [round(x - (13 * query[1]) / length, 1), round(y - (13 * query[0]) / length, 1)];
+    texts.push(svg("text", { x: aside[0], y: aside[1] + 4, "text-anchor": "middle", fill: "var(--w-query)" }, "q"));
+    taken.push([aside[0] - 6, aside[1] - 7, aside[0] + 6, aside[1] + 7], [x - 6, y - 6, x + 6, y + 6]);
   }
 
   /** Tokens end in arrow heads, queries in circles, keys in squares, values in triangles: color is not all. */
