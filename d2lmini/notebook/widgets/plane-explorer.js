@@ -96,9 +96,23 @@ function render({ el }) {
       draw();
     },
   });
-  const bars = element("tbody", {});
   const barsCaption = element("caption", {});
-  const cells = element("tbody", {});
+  const bars = tokens.map((word) => {
+    const bar = { score: element("td", {}), length: element("i", {}), weight: element("span", {}) };
+    const weight = element("td", {}, element("div", { class: "weight" }, bar.length, bar.weight));
+    return { ...bar, row: element("tr", {}, element("th", { scope: "row" }, word), bar.score, weight) };
+  });
+  const cells = tokens.map((word, i) => {
+    const weights = tokens.map(() => element("td", {}));
+    const name = element("th", { scope: "row" }, word);
+    return { weights, row: element("tr", { onclick: () => ask(i) }, name, weights) };
+  });
+  const body = (lines) =>
+    element(
+      "tbody",
+      {},
+      lines.map((line) => line.row),
+    );
   const heading = element("p", { class: "heading" });
   const places = { asker: tokens[MILK], heard: tokens[CATS] };
   const goals = words.goals.map((goal, i) => {
@@ -137,8 +151,8 @@ function render({ el }) {
     element(
       "div",
       { class: "numbers" },
-      element("table", { class: "row" }, barsCaption, head([words.token, words.score, words.weight]), bars),
-      element("table", { class: "all" }, element("caption", {}, words.all), head(["", ...tokens]), cells),
+      element("table", { class: "row" }, barsCaption, head([words.token, words.score, words.weight]), body(bars)),
+      element("table", { class: "all" }, element("caption", {}, words.all), head(["", ...tokens]), body(cells)),
     ),
     heading,
     element(
@@ -518,37 +532,20 @@ function render({ el }) {
         product4[i].textContent = shown(value);
       });
     barsCaption.textContent = fill(words.asks, { token: tokens[asking] });
-    bars.replaceChildren(
-      ...tokens.map((word, j) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, word),
-          element("td", {}, fixed(scores[asking][j], 2)),
-          element(
-            "td",
-            {},
-            element(
-              "div",
-              { class: "weight" },
-              element("i", { style: `width: ${round(66 * weights[asking][j], 1)}%` }),
-              weights[asking][j].toFixed(3),
-            ),
-          ),
-        ),
-      ),
-    );
-    const mix = (weight) => `background: color-mix(in srgb, var(--w-query) ${round(50 * weight, 1)}%, var(--w-bg))`;
-    cells.replaceChildren(
-      ...weights.map((row, i) =>
-        element(
-          "tr",
-          { "data-asks": i === asking, onclick: () => ask(i) },
-          element("th", { scope: "row" }, tokens[i]),
-          row.map((weight) => element("td", { style: mix(weight) }, weight.toFixed(2))),
-        ),
-      ),
-    );
+    // the tables stay and change their texts: a slow phone would take long to lay new ones out
+    bars.forEach(({ score, length, weight }, j) => {
+      score.textContent = fixed(scores[asking][j], 2);
+      length.style.width = `${round(66 * weights[asking][j], 1)}%`;
+      weight.textContent = weights[asking][j].toFixed(3);
+    });
+    cells.forEach((line, i) => {
+      line.row.toggleAttribute("data-asks", i === asking);
+      line.weights.forEach((cell, j) => {
+        const weight = weights[i][j];
+        cell.textContent = weight.toFixed(2);
+        cell.style.background = `color-mix(in srgb, var(--w-query) ${round(50 * weight, 1)}%, var(--w-bg))`;
+      });
+    });
   }
 
   /** Tick what is done, once and for all; the numbers of those that are done for the first time. */
