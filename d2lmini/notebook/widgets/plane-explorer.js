@@ -417,20 +417,19 @@ function render({ el }) {
     const label = (text, place, point, attributes) => {
       const wide = 4 + [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? 13 : 7), 0);
       const [x, y] = at(place);
-      const length = Math.hypot(...point) || 1;
-      const [dx, dy] = [point[0] / length, -point[1] / length];
-      const { far } = attributes;
-      const around = [0, 1, -1, 2, -2, 3, -3, 4].map((eighth) => {
-        const turn = (eighth * Math.PI) / 4;
-        const [tx, ty] = [dx * Math.cos(turn) - dy * Math.sin(turn), dx * Math.sin(turn) + dy * Math.cos(turn)];
-        const cx = Math.min(size - wide / 2, Math.max(wide / 2, x + tx * (far + wide / 2 - 3)));
-        const cy = Math.min(size - 9, Math.max(9, y + ty * (far + 4)));
-        return [cx, cy];
-      });
+      const angle = Math.hypot(...point) ? Math.atan2(-point[1], point[0]) : -Math.PI / 2;
+      const around = [attributes.far, attributes.far + 16, attributes.far + 32].flatMap((far) =>
+        [0, 1, -1, 2, -2, 3, -3, 4].map((eighth) => {
+          const turned = angle + (eighth * Math.PI) / 4;
+          const cx = x + Math.cos(turned) * (far + wide / 2 - 3);
+          const cy = y + Math.sin(turned) * (far + 4);
+          return [Math.min(size - wide / 2, Math.max(wide / 2, cx)), Math.min(size - 9, Math.max(9, cy))];
+        }),
+      );
       const box = ([cx, cy]) => [cx - wide / 2, cy - 7, cx + wide / 2, cy + 7];
-      const free = (place2) => {
-        const [l, t, r, b] = box(place2);
-        return !taken.some(([l2, t2, r2, b2]) => l < r2 && l2 < r && t < b2 && t2 < b);
+      const free = (center) => {
+        const [left, top, right, bottom] = box(center);
+        return !taken.some(([l, t, r, b]) => left < r && l < right && top < b && t < bottom);
       };
       const spot = around.find(free) ?? around[0];
       taken.push(box(spot));
