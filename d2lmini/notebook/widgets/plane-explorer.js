@@ -191,6 +191,8 @@ function render({ el }) {
           autocomplete: "off",
           "aria-label": fill(words.cell, { matrix: `W_${name}`, i, j }),
           onchange: () => take(input, name, i - 1, j - 1),
+          // JupyterLab keeps the key from the browser, which would tell of the change
+          onkeydown: (event) => event.key === "Enter" && take(input, name, i - 1, j - 1),
         });
         return input;
       }),
