@@ -7,12 +7,23 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from making import ROOT, fonts_of_a_machine, make_book, served
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from book import build as site_builder
 from d2lmini.language import use_language
 from d2lmini.notebook import progress
+from d2lmini.notebook.widgets import module_source
 from tools.browser import launch
+
+EXPLORER_HOST = "http://explorer.test"
+# The module alone, hosted as the website hosts it: in an element of class d2l-widget.
+SHOW_EXPLORER = """async (lang) => {
+  const module = await import("/module.js");
+  const traits = { state: { lang }, answer: {} };
+  const model = { get: (name) => traits[name], set() {}, on() {}, off() {}, save_changes() {} };
+  window.numbers = module.arithmetic;
+  window.leave = module.default.render({ model, el: document.getElementById("here") });
+}"""
 
 
 @pytest.fixture(scope="session")
@@ -90,3 +101,42 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     use_language("en")
     yield tmp_path
     use_language("en")
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open an explorer on a page of its own; a message on the console fails the test."""
+    context = browser.new_context()
+    complaints: list[str] = []
+
+    def opened(
+        kind: str,
+        lang: str = "en",
+        query: str = "",
+        theme: str = "light",
+        width: int = 760,
+        source: str | None = None,
+    ) -> Page:
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        colors = {"light": "#ffffff", "dark": "#15181c"}[theme]
+        body = (
+            f'<!doctype html><html lang="{lang}" data-theme="{theme}"><head><title>x</title></head>'
+            f'<body style="background:{colors}"><main><h1>x</h1>'
+            '<div class="d2l-widget"><div id="here"></div></div>'
+        )
+        page.route(f"{EXPLORER_HOST}/**", lambda route: route.fulfill(content_type="text/html", body=body))
+        module = source or module_source(kind, lang)
+        page.route(
+            f"{EXPLORER_HOST}/module.js",
+            lambda route: route.fulfill(content_type="text/javascript", body=module),
+        )
+        page.goto(f"{EXPLORER_HOST}/{query}")
+        page.evaluate(SHOW_EXPLORER, lang)
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []

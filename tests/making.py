@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
@@ -23,6 +24,11 @@ def served(folder: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{running.server_port}"
     running.shutdown()
     running.server_close()
+
+
+def asked(name: str, **view: object) -> str:
+    """The query of a link to a view of an explorer."""
+    return f"?{name}={quote(json.dumps(view))}"
 
 
 def cell(kind: str, name: str, source: str, outputs: list[dict] | None = None, **metadata: object) -> dict:

@@ -2,62 +2,22 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 import torch
+from making import asked
 
 import d2lmini as d2l
 from d2lmini import complexity
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import widgets
-from d2lmini.notebook.widgets import EXPLORERS, module_source
+from d2lmini.notebook.widgets import EXPLORERS
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 SENTENCES = {language: words(language)["explorers"]["attention"]["sentences"] for language in LANGUAGES}
-HOST = "http://explorer.test"
-# The module alone, hosted as the website hosts it: in an element of class d2l-widget.
-SHOW = """async (lang) => {
-  const module = await import("/module.js");
-  const traits = { state: { lang }, answer: {} };
-  const model = { get: (name) => traits[name], set() {}, on() {}, off() {}, save_changes() {} };
-  window.numbers = module.arithmetic;
-  window.leave = module.default.render({ model, el: document.getElementById("here") });
-}"""
-
-
-@pytest.fixture
-def show(browser) -> Iterator[Callable]:
-    """Open an explorer on a page of its own; a message on the console fails the test."""
-    context = browser.new_context()
-    complaints: list[str] = []
-
-    def opened(kind: str, lang: str = "en", query: str = "", theme: str = "light", width: int = 760):
-        page = context.new_page()
-        page.set_viewport_size({"width": width, "height": 900})
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        colors = {"light": "#ffffff", "dark": "#15181c"}[theme]
-        body = (
-            f'<!doctype html><html lang="{lang}" data-theme="{theme}"><head><title>x</title></head>'
-            f'<body style="background:{colors}"><main><h1>x</h1>'
-            '<div class="d2l-widget"><div id="here"></div></div>'
-        )
-        page.route(f"{HOST}/**", lambda route: route.fulfill(content_type="text/html", body=body))
-        source = module_source(kind, lang)
-        page.route(
-            f"{HOST}/module.js", lambda route: route.fulfill(content_type="text/javascript", body=source)
-        )
-        page.goto(f"{HOST}/{query}")
-        page.evaluate(SHOW, lang)
-        return page
-
-    yield opened
-    context.close()
-    assert complaints == []
 
 
 @pytest.mark.parametrize("mask", ["none", "causal", "padding"])
@@ -192,10 +152,6 @@ def test_clocks_show_the_encoding_of_the_package(show, d):
     # and, as exactly as its float32 table allows, the package's own
     table = d2l.PositionalEncoding(d, 0.0, max_len=73).P[0].double()
     torch.testing.assert_close(P, table, rtol=0, atol=1e-5)
-
-
-def asked(name, **view):
-    return f"?{name}={quote(json.dumps(view))}"
 
 
 def test_a_shared_link_shows_the_view_that_was_shared(show):

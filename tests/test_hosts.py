@@ -21,6 +21,7 @@ EXPLORERS = {
     "attention-explorer": "self-attention",
     "path-explorer": "complexity",
     "clock-explorer": "positional-encoding",
+    "plane-explorer": "self-attention",
 }
 WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
@@ -254,6 +255,31 @@ def test_clock_explorer(host: Host) -> None:
     explorer.locator(".clocks button").nth(1).focus()
     explorer.page.keyboard.press("Enter")
     assert explorer.locator(".clocks button").nth(1).get_attribute("aria-pressed") == "true"
+
+
+def test_plane_explorer(host: Host) -> None:
+    chapter = ROOT / "chapters/en/self-attention.ipynb"
+    if isinstance(host, Website) and "plane-explorer" not in chapter.read_text(encoding="utf-8"):
+        pytest.skip("no chapter shows it yet")
+    explorer = host.explorer("plane-explorer")
+    explorer.get_by_role("slider", name="W_q, row 2").focus()
+    for _ in range(10):  # JupyterLab has shortcuts for arrow keys of its own
+        explorer.page.keyboard.press("ArrowRight")
+        explorer.page.keyboard.press("ArrowDown")
+    assert said(explorer).startswith("milk listens to: cats")
+    assert explorer.locator("[data-done]").count() == 1
+    number = explorer.get_by_label("W_k, row 1, column 1")
+    number.fill("-3")
+    number.press("Enter")
+    assert number.input_value() == "−3"
+    ring = explorer.get_by_role("slider", name="W_k, row 1")
+    ring.scroll_into_view_if_needed()
+    box = ring.bounding_box()
+    explorer.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    explorer.page.mouse.down()
+    explorer.page.mouse.move(box["x"] + 300, box["y"] + box["height"] / 2, steps=3)
+    explorer.page.mouse.up()
+    assert float(number.input_value()) > 0  # it was to the left of 0, and is to the right
 
 
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:

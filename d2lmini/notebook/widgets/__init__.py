@@ -43,6 +43,7 @@ def module_source(kind: str, language: str) -> str:
     virtual = {
         "course:words": f"export default {_js(shown)};\nexport const language = {_js(found['language'])};",
         "course:palette": f"export default {_js(COLORS)};",
+        "course:tokens": f"export default {_js(found['plots']['cats and dogs drink milk'].split())};",
     }
     return bundle(_FOLDER, f"{kind}.js", virtual)
 
@@ -114,7 +115,8 @@ def explorer(name: str, **options: Any) -> Any:
     """Return an explorer: a picture to play with, on the website and in the notebook alike.
 
     Args:
-        name: an explorer of the course, e.g. ``"attention-explorer"``.
+        name: an explorer of the course: ``"attention-explorer"``, ``"clock-explorer"``, ``"path-explorer"``
+            or ``"plane-explorer"``.
         **options: none so far.
 
     Raises:
