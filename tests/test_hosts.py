@@ -18,10 +18,11 @@ import d2lmini as d2l
 from d2lmini.notebook import progress
 
 EXPLORERS = {
-    "attention-explorer": "self-attention",
+    "attention-explorer": "multi-head-attention",
     "path-explorer": "complexity",
     "clock-explorer": "positional-encoding",
     "plane-explorer": "self-attention",
+    "rotary-explorer": "relative-positions",
 }
 WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch

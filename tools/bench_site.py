@@ -39,16 +39,18 @@ watch("event", longer, {durationThreshold: 16});
 TOUCHES = {
     "choice": ("self-attention", "[data-id='self-attention/why-scale']", "input", "click"),
     "multiple": ("complexity", "[data-id='complexity/sequential-claims']", "input", "click"),
-    "matrix": ("self-attention", "[data-id='multi-head-attention/mask-matrix']", "td label", "click"),
+    "matrix": ("multi-head-attention", "[data-id='multi-head-attention/mask-matrix']", "td label", "click"),
     "order": (
-        "self-attention",
+        "multi-head-attention",
         "[data-id='multi-head-attention/head-shapes']",
         ".d2l-move [aria-disabled=false]",
         "click",
     ),
-    "attention explorer": ("self-attention", "[data-widget=attention-explorer]", "[role=radio]", "End"),
+    "attention explorer": ("multi-head-attention", "[data-widget=attention-explorer]", "[role=radio]", "End"),
+    "plane explorer": ("self-attention", "[data-widget=plane-explorer]", "[role=slider]", "ArrowRight"),
     "path explorer": ("complexity", "[data-widget=path-explorer]", "[type=range]", "ArrowRight"),
     "clock explorer": ("positional-encoding", "[data-widget=clock-explorer]", "[type=range]", "ArrowRight"),
+    "rotary explorer": ("relative-positions", "[data-widget=rotary-explorer]", "[type=range]", "ArrowRight"),
 }
 
 
