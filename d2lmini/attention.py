@@ -735,7 +735,7 @@ class MultiHeadAttention(nn.Module):
         """
         _check_input("queries", queries, self.W_q.in_features)
         for name, X in (("keys", keys), ("values", values)):
-            _check_input(name, X, self.W_o.in_features)
+            _check_input(name, X, self.W_q.out_features)
         # As views with an axis for the heads; `transpose_qkv` would have to copy.
         Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
         K = _split_heads(keys, self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
