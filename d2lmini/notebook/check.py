@@ -525,8 +525,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         >>> check("multi-head-attention/code-split-heads", lambda X, num_heads: ...)
         Not written yet: replace each ... by your code.
     """
-    if isinstance(name, str):
-        name = current_name(name)
+    name = current_name(name)
     if name not in list(TASKS):  # a list, because what cannot be hashed is no name either
         raise ValueError(one_of("name", name, TASKS))
     if not isinstance(seconds, int | float) or not 0 < seconds <= 3600:

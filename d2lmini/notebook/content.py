@@ -48,7 +48,7 @@ def current_name(name: str) -> str:
         >>> current_name("self-attention/why-scale")
         'self-attention/why-scale'
     """
-    return former_names().get(name, name)
+    return former_names().get(name, name) if isinstance(name, str) else name
 
 
 def exercise_content(name: str, language: str) -> dict[str, Any]:
