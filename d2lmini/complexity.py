@@ -93,7 +93,7 @@ class RecurrentLayer(nn.Module):
 
 
 class AttentionLayer(nn.Module):
-    """Each output is a weighted sum over all inputs: one head of chapter 1, written out.
+    """Each output is a weighted sum over all inputs: one head of chapter 1, then W_o of chapter 2.
 
     Args:
         width: d, features of every token.

@@ -9,14 +9,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGES = ("en", "vi", "zh")
-# words of buttons and headings: translators need them, readers do not look them up
+# words of buttons, headings and plots: translators need them, readers do not look them up
 INTERFACE = {
     "answer",
+    "bag of words",
     "correct / try again",
+    "dashed / solid (a hand of a clock)",
     "exercise",
     "glossary",
     "hint",
     "learning objectives",
+    "MiB / GiB",
+    "mixed terms (of a score)",
+    "offset",
     "open in Colab",
     "out of date translation",
     "prerequisites",
@@ -25,6 +30,7 @@ INTERFACE = {
     "slider",
     "solution",
     "summary",
+    "written out (not fused)",
 }
 CITATION = re.compile(r"([A-Z][a-zé]+)(?: et al\.| and [A-Z][a-z]+),? \(?((?:19|20)\d\d)\)?")
 

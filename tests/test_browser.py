@@ -275,7 +275,12 @@ def test_a_reload_and_the_way_back_lead_to_the_same_line(visit):
         return [line.textContent, Math.round(line.getBoundingClientRect().top)];
     }"""
     visit.page.locator("html[data-measured]").wait_for()
-    visit.page.evaluate("new Promise((done) => { addEventListener('scrollend', done); scrollTo(0, 15000) })")
+    visit.page.evaluate(
+        """new Promise((done) => {
+            addEventListener("scrollend", done);
+            scrollBy(0, document.querySelector("#worked-pair").getBoundingClientRect().top + 300);
+        })"""
+    )
     # the page has kept where a line stands, and it stands there still
     visit.page.wait_for_function(
         """() => [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].some(
@@ -320,7 +325,8 @@ def test_old_links_and_answers_lead_to_where_things_are_now(visit):
     visit.page.evaluate("location.hash = 'no-such-place'")  # nothing known: the page stays
     visit.page.evaluate("location.hash = 'heads'")
     assert visit.page.url.endswith("vi/multi-head-attention.html#heads")
-    assert visit.complaints == []
+    # leaving a page breaks off what it was fetching
+    assert [what for what in visit.complaints if not what.startswith("failed:")] == []
 
 
 def test_paper_shows_every_section(visit):

@@ -295,7 +295,7 @@ def line_title(xlabel: str | None, ylabel: str | None, names: Sequence[str] | No
 
 def line_description(ys: list[np.ndarray], names: Sequence[str] | None) -> str:
     called = [label(name) for name in names] if names else [str(i + 1) for i in range(len(ys))]
-    return "; ".join(
+    return text("; ").join(
         text("{name}: from {first} to {last}").format(name=name, first=f"{y[0]:.3g}", last=f"{y[-1]:.3g}")
         for name, y in zip(called, ys, strict=True)
         if len(y)

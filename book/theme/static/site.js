@@ -171,8 +171,8 @@ addEventListener("resize", measure);
 // would lead elsewhere. So the line that was being read is looked up.
 if (CSS.supports("overflow-anchor", "auto")) {
   history.scrollRestoration = "manual";
-  const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].filter(
-    (line) => !line.closest(".d2l-widget"),
+  const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table, .d2l-widget)")].filter(
+    (line) => !line.parentElement.closest(".d2l-widget"),
   );
   const topOf = (node) => node.getBoundingClientRect().top;
   const goBack = () => {
@@ -198,7 +198,9 @@ if (CSS.supports("overflow-anchor", "auto")) {
     pending = null;
     if (!("measured" in root.dataset)) return;
     const part = [...parts.keys()].findLast((one) => topOf(one) <= 0);
-    const read = lines.findIndex((one) => (part === page || part.contains(one)) && topOf(one) > 0);
+    const within = (one) => part === page || part.contains(one);
+    let read = lines.findIndex((one) => within(one) && topOf(one) > 0);
+    if (read < 0) read = lines.findLastIndex(within); // within the last widget of a section
     if (read < 0) return;
     try {
       history.replaceState({ ...history.state, line: read, top: topOf(lines[read]) }, "");
