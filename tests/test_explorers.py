@@ -471,7 +471,7 @@ def test_the_answers_of_the_rotary_explorer_are_true(show):
     view = {"dims": 16, "base": 10000, "content": "previous"}
     got = page.evaluate("([c, view]) => numbers.scoreAt(c, view)", [-1, view])
     assert got == pytest.approx(8, abs=1e-9)
-    assert "n − m = −1 the score is d/2 = 8 " in texts[2]
+    assert "j − i = −1 the score is d/2 = 8 " in texts[2]
     assert (
         f"At 6 it is {alike(6, 2):.3f} (at 1: {alike(1, 2):.3f}), at 44 even {alike(44, 2):.4f}" in texts[3]
     )

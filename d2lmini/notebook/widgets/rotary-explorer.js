@@ -1,5 +1,6 @@
-// Rotary explorer, the clocks' second mode: each pair of a query at position m and of a key at position n is a hand,
-// turned by its position. The score is the sum of the pairs' products: it stays while both slide, and knows only n − m.
+// Rotary explorer, the clocks' second mode: each pair of a query at position m and of a key at position n (the page
+// calls them i and j) is a hand, turned by its position. The score is the sum of the pairs' products: it stays while
+// both slide, and knows only n − m.
 
 import {
   BASES,
@@ -155,7 +156,7 @@ function render({ el }) {
     n.input.value = view.n;
     both.input.max = LAST - Math.abs(distance);
     both.input.value = Math.min(view.m, view.n);
-    both.input.setAttribute("aria-valuetext", `m = ${view.m}${words.comma}n = ${view.n}`);
+    both.input.setAttribute("aria-valuetext", `i = ${view.m}${words.comma}j = ${view.n}`);
     m.shown.textContent = view.m;
     n.shown.textContent = view.n;
     both.shown.textContent = `${view.m}${words.comma}${view.n}`;

@@ -2,7 +2,7 @@ import { element } from "./dom.js";
 import { fill } from "./text.js";
 
 /** W_q with its letter lowered, as formulas write it. */
-const lowered = (text) => text.split(/_(\w)/).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
+const lowered = (text) => text.split(/_([\w\p{L}])/u).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
 
 /**
  * Things to try: each a question that opens on its answer, and a mark once the picture has been brought to where one
