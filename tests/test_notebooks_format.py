@@ -48,6 +48,7 @@ def slips(notebook: Notebook, language: str) -> list[str]:
 
 
 EVERY = find()
+SITTINGS = [path for path in find([], ["en"]) if (ROOT / "chapters" / "exercises" / path.stem).exists()]
 
 
 @pytest.mark.parametrize("path", EVERY, ids=shown)
@@ -70,6 +71,24 @@ def test_first_cell_of_code_installs_this_version_from_this_repository(path: Pat
     stamps = [STAMP.findall(code) for code in codes]
     assert stamps[:1] == [[requirement()]][: len(codes)], "run: python3 course.py notebooks --stamp"
     assert not any(stamps[1:])
+
+
+def prose_words(notebook: Notebook) -> int:
+    texts = [source(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    not_read = r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)"
+    return sum(len(re.findall(r"[\w’'-]+", re.sub(not_read, " ", text, flags=re.S))) for text in texts)
+
+
+@pytest.mark.parametrize("path", SITTINGS, ids=shown)
+def test_chapter_is_one_sitting(path: Path) -> None:
+    """Half an hour for text and code, nine to twelve exercises beside it."""
+    notebook = read(path)
+    code = [source(cell).splitlines() for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    lines = [[line for line in cell if line.strip() and not line.strip().startswith("#")] for cell in code]
+    assert prose_words(notebook) <= 2_000
+    assert sum(map(len, lines)) <= 150
+    assert max(map(len, lines)) <= 18
+    assert 9 <= sum("d2l.exercise(" in line for cell in code for line in cell) <= 12
 
 
 def test_every_language_has_an_index() -> None:

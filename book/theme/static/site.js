@@ -271,9 +271,9 @@ async function findAnswers() {
   const known = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
   if (Object.keys(kept).every((id) => known.has(id))) return;
   const { exercises } = await whereTo();
-  const entries = Object.entries(kept).filter(([id]) => exercises[id]);
-  if (!entries.length) return;
-  for (const [id, answer] of entries) {
+  const old = Object.entries(kept).filter(([id]) => exercises[id]);
+  if (!old.length) return;
+  for (const [id, answer] of old) {
     delete kept[id];
     kept[exercises[id]] ??= answer;
   }
