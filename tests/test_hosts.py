@@ -200,7 +200,7 @@ def test_a_function_to_write_leads_to_where_python_runs(host: Host) -> None:
     if isinstance(host, Website):
         address = link.get_attribute("href") or ""
         assert address.startswith("https://colab.research.google.com/github/")
-        assert address.endswith("/chapters/en/self-attention.ipynb")
+        assert address.endswith("/chapters/en/multi-head-attention.ipynb")
 
 
 def test_an_answer_is_there_again(host: Host) -> None:
