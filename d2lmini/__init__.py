@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from d2lmini import hooks as _hooks
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # The public names, file by file in the order in which the course teaches them. Editors and type checkers read
 # these lines as they stand; Python reads them below, and runs one of them when a name of it is first used.

@@ -183,7 +183,7 @@ def _printed(cell: Cell) -> Iterator[str]:
 
 
 def requirement(root: Path = ROOT) -> str:
-    """Return what the first cell installs, as `https://…/d2lmini@v0.2.0`."""
+    """Return what the first cell installs, as `https://…/d2lmini@v0.3.0`."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     url = config.get("repository", {}).get("url")
     if not url:
