@@ -504,10 +504,10 @@ def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
     page.locator("input[type=text]").first.fill("?")
     page.keyboard.press("Enter")
     assert "?" in page.get_by_role("alert").inner_text()
-    assert page.evaluate(LEFT_IN_ENGLISH, []) == []
+    assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
     page.locator(".presets button").nth(1).click()
     expect(page.get_by_role("status")).not_to_be_empty()
-    assert page.evaluate(LEFT_IN_ENGLISH, []) == []
+    assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
 
 
 def test_marks_differ_in_more_than_color(show: Any) -> None:
