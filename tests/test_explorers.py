@@ -605,3 +605,30 @@ def test_a_notebook_gets_the_words_of_its_language(lang):
         d2l.use_language("en")
     assert shown._esm == widgets.module_source("clock-explorer", lang)
     assert words(lang)["explorers"]["shown_here"] in shown.stored
+
+
+CONTRASTS = """() => {
+    const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255);
+    const light = (rgb) => {
+        const [r, g, b] = rgb.map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const map = [...document.querySelectorAll("#here svg")].at(-1);
+    const ground = channels(getComputedStyle(map.querySelector("path")).fill);
+    const cells = [...map.querySelectorAll("rect[fill-opacity] + text")].filter(
+        (text) => text.previousElementSibling.getBoundingClientRect().width > 20); // not those of the scale
+    return cells.map((text) => {
+        const { fill, fillOpacity } = getComputedStyle(text.previousElementSibling);
+        const mixed = channels(fill).map((part, i) => fillOpacity * part + (1 - fillOpacity) * ground[i]);
+        const [low, high] = [mixed, channels(getComputedStyle(text).fill)].map(light).sort((a, b) => a - b);
+        return (high + 0.05) / (low + 0.05);
+    });
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_numbers_of_the_heatmap_stand_out_from_every_color(show, theme):
+    page = show("attention-explorer", theme=theme)
+    page.locator("select").nth(2).select_option(index=1)  # the causal mask: a weight of 1
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) >= 9 and min(contrasts) >= 4.5

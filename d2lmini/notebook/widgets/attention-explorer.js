@@ -363,7 +363,8 @@ function render({ el }) {
     /** The color of a number, of which 1 is the largest: one color for weights, two for scores, none at 0. */
     const ink = (share) => ({
       fill: share < 0 ? "var(--w-key)" : "var(--w-query)",
-      "fill-opacity": (0.7 * Math.abs(share)).toFixed(3),
+      // less than half of the color at most: the numbers on it can be read in both themes
+      "fill-opacity": (0.45 * Math.abs(share)).toFixed(3),
     });
     tokens.forEach((token, i) => {
       const on = i === view.token;
@@ -405,7 +406,7 @@ function render({ el }) {
                 y: top + (i + 0.6) * cell,
                 "text-anchor": "middle",
                 "font-size": 12,
-                ...(Math.abs(number) / most > 0.6 ? { class: "strong" } : { fill: "var(--w-text)" }),
+                fill: "var(--w-text)",
               },
               signed(number, signs ? 1 : 2),
             ),
