@@ -26,7 +26,7 @@ import yaml
 
 from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, path_of, read, shown, source
 from d2lmini.language import words
-from tools.prose import CODE, leaves
+from tools.prose import CODE, Finding, leaves
 
 SPACES = "\u2009\u202f\u00a0"
 SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -58,7 +58,7 @@ class Number(NamedTuple):
 
 
 def numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers of a text; a percentage both as it stands and as a share."""
+    """Yield the numbers of a text; the value of a percentage is the share."""
     for found in NUMBER.finditer(text):
         digits = re.sub(r"\D", "", found["digits"])
         decimals = found["decimals"] or ""
@@ -74,16 +74,6 @@ def quantities(text: str, least: float = SMALL) -> Iterator[Number]:
     for number in numbers(NOT_A_QUANTITY.sub(" ", text)):
         if number.value != int(number.value) or number.value > least:
             yield number
-
-
-class Finding(NamedTuple):
-    """A number that nothing computes."""
-
-    where: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.what}"
 
 
 def computed(notebooks: Iterable[Notebook]) -> set[float]:
@@ -176,39 +166,40 @@ def _answers(data: Any) -> Iterator[float]:
 
 def check(root: Path = ROOT) -> list[Finding]:
     """Return the numbers that nothing computes, and the entries of `chapters/numbers` without use."""
-    found = []
-    for chapter in chapters("en", root):
-        editions = {language: read(path_of(language, chapter, root)) for language in LANGUAGES}
-        known = computed(editions.values())
-        values, wrong = evaluated(chapter, root)
-        found += wrong
-        keys = {number.text: key for key in values for number in numbers(key)}
-        used: set[str] = set()
+    return [found for chapter in chapters("en", root) for found in _in_chapter(chapter, root)]
 
-        def unknown(text: str, more: Iterable[float] = ()) -> list[str]:
-            missing = []
-            for number in quantities(text, least=0):
-                if number.text in keys:  # noqa: B023  called in this round of the loop only
-                    used.add(keys[number.text])  # noqa: B023
-            for number in quantities(text):
-                right = any(number.says(value) for value in (*known, *more))  # noqa: B023
-                if not right and number.text not in keys:  # noqa: B023
-                    missing.append(number.text)
-            return list(dict.fromkeys(missing))
 
-        for language, notebook in editions.items():
-            for cell in notebook["cells"]:
-                if missing := unknown("\n".join(_said(cell, language))):
-                    where = f"{shown(path_of(language, chapter, root), root)}#{cell['id']}"
-                    found.append(Finding(where, f"nothing computes {', '.join(missing)}"))
-        for path in sorted(root.glob(f"chapters/exercises/{chapter}/*.yaml")):
-            data = yaml.safe_load(path.read_text(encoding="utf-8"))
-            own = list(_answers(data)) + _variants(root, chapter, path.stem)
-            used |= {key for key in values for number in numbers(key) if any(map(number.says, own))}
-            if missing := list(dict.fromkeys(n for text in _texts(data) for n in unknown(text, own))):
-                found.append(Finding(shown(path, root), f"nothing computes {', '.join(missing)}"))
-        table = shown(root / "chapters" / "numbers" / f"{chapter}.toml", root)
-        found += [Finding(table, f"{key!r} stands in no text") for key in values if key not in used]
+def _in_chapter(chapter: str, root: Path) -> list[Finding]:
+    editions = {language: read(path_of(language, chapter, root)) for language in LANGUAGES}
+    known = computed(editions.values())
+    values, found = evaluated(chapter, root)
+    keys = {number.text: key for key in values for number in numbers(key)}
+    used: set[str] = set()
+
+    def unknown(text: str, more: Iterable[float] = ()) -> list[str]:
+        missing = []
+        for number in quantities(text, least=0):
+            if number.text in keys:
+                used.add(keys[number.text])
+        for number in quantities(text):
+            right = any(number.says(value) for value in (*known, *more))
+            if not right and number.text not in keys:
+                missing.append(number.text)
+        return list(dict.fromkeys(missing))
+
+    for language, notebook in editions.items():
+        for cell in notebook["cells"]:
+            if missing := unknown("\n".join(_said(cell, language))):
+                where = f"{shown(path_of(language, chapter, root), root)}#{cell['id']}"
+                found.append(Finding(where, f"nothing computes {', '.join(missing)}"))
+    for path in sorted(root.glob(f"chapters/exercises/{chapter}/*.yaml")):
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        own = list(_answers(data)) + _variants(root, chapter, path.stem)
+        used |= {key for key in values for number in numbers(key) if any(map(number.says, own))}
+        if missing := list(dict.fromkeys(n for text in _texts(data) for n in unknown(text, own))):
+            found.append(Finding(shown(path, root), f"nothing computes {', '.join(missing)}"))
+    table = shown(root / "chapters" / "numbers" / f"{chapter}.toml", root)
+    found += [Finding(table, f"{key!r} stands in no text") for key in values if key not in used]
     return found
 
 
