@@ -115,8 +115,8 @@ def explorer(name: str, **options: Any) -> Any:
     """Return an explorer: a picture to play with, on the website and in the notebook alike.
 
     Args:
-        name: an explorer of the course: ``"attention-explorer"``, ``"clock-explorer"``, ``"path-explorer"``
-            or ``"plane-explorer"``.
+        name: an explorer of the course: ``"attention-explorer"``, ``"clock-explorer"``, ``"path-explorer"``,
+            ``"plane-explorer"`` or ``"rotary-explorer"``.
         **options: none so far.
 
     Raises:
