@@ -4,7 +4,7 @@ import json
 import re
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 import pytest
 import torch
@@ -483,8 +483,7 @@ def test_the_address_follows_the_view(show):
     page = show("attention-explorer")
     page.locator("[role=radio][aria-checked=true]").focus()
     page.keyboard.press("End")
-    page.wait_for_url(lambda url: "attention=" in url)
-    assert json.loads(page.evaluate("new URLSearchParams(location.search).get('attention')"))["token"] == 4
+    page.wait_for_url(lambda url: '"token":4' in unquote_plus(url))
 
 
 # Safari's: more than 100 changes of the address in 30 s are refused
