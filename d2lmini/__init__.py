@@ -66,7 +66,8 @@ if TYPE_CHECKING:
         Training as Training, grad_clipping as grad_clipping, train_seq2seq as train_seq2seq,
     )
     from d2lmini.decoding import (
-        beam_search as beam_search, bleu as bleu, predict_seq2seq as predict_seq2seq,
+        BeamNode as BeamNode, BeamTree as BeamTree, beam_search as beam_search, beam_tree as beam_tree,
+        bleu as bleu, predict_seq2seq as predict_seq2seq,
     )
     from d2lmini.complexity import (
         AttentionLayer as AttentionLayer, ConvolutionLayer as ConvolutionLayer,
@@ -78,8 +79,8 @@ if TYPE_CHECKING:
         sequential_depth as sequential_depth, shortest_path as shortest_path,
     )
     from d2lmini.notebook.plotting import (
-        plot as plot, set_axes as set_axes, set_figsize as set_figsize, show_heatmaps as show_heatmaps,
-        use_svg_display as use_svg_display,
+        plot as plot, set_axes as set_axes, set_figsize as set_figsize, show_beam as show_beam,
+        show_heatmaps as show_heatmaps, use_svg_display as use_svg_display,
     )
     from d2lmini.notebook.animator import Animator as Animator
     from d2lmini.notebook.figures import figure as figure

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -100,35 +101,119 @@ def beam_search(
         >>> scores == sorted(scores, reverse=True)
         True
     """
+    tree = beam_tree(
+        net, src_sentence, src_vocab, tgt_vocab, num_steps, device, beam_size=beam_size, alpha=alpha
+    )
+    return [
+        (join_tokens(token for token in tree.tokens(node) if token != "<eos>"), score)
+        for score, node in tree.finished
+    ]
+
+
+@dataclass(frozen=True)
+class BeamNode:
+    """A token that a beam search looked at, and with it the beginning of a translation that ends there.
+
+    Attributes:
+        token: the token.
+        step: its place in the translation, 1 for the first token.
+        parent: the node of the token before it; None at step 1.
+        log_prob: log-probability of the whole beginning.
+        kept: whether it is among the beginnings that live on, or end here with `<eos>`.
+
+    Example:
+        >>> BeamNode("va", step=1, parent=None, log_prob=0.0, kept=True).token
+        'va'
+    """
+
+    token: str
+    step: int
+    parent: int | None
+    log_prob: float
+    kept: bool
+
+
+@dataclass(frozen=True)
+class BeamTree:
+    """What a beam search looked at, what it kept, and what it ended with.
+
+    Attributes:
+        nodes: step by step, and in each step the most probable beginning first.
+        finished: score and last node of each translation, the best first.
+
+    Example:
+        >>> first = BeamNode("va", step=1, parent=None, log_prob=-0.1, kept=True)
+        >>> last = BeamNode("<eos>", step=2, parent=0, log_prob=-0.2, kept=True)
+        >>> BeamTree(nodes=[first, last], finished=[(-0.1, 1)]).tokens(1)
+        ['va', '<eos>']
+    """
+
+    nodes: list[BeamNode]
+    finished: list[tuple[float, int]]
+
+    def path(self, node: int) -> list[int]:
+        """Return the nodes of a beginning, from its first token to `node`."""
+        parent = self.nodes[node].parent
+        return [*([] if parent is None else self.path(parent)), node]
+
+    def tokens(self, node: int) -> list[str]:
+        """Return the tokens of a beginning, from the first to that of `node`."""
+        return [self.nodes[one].token for one in self.path(node)]
+
+
+def beam_tree(
+    net: Any,
+    src_sentence: str,
+    src_vocab: Vocab,
+    tgt_vocab: Vocab,
+    num_steps: int,
+    device: torch.device | str,
+    beam_size: int = 4,
+    alpha: float = 0.75,
+) -> BeamTree:
+    """Search as `beam_search` does, which calls this, and return all that was looked at on the way.
+
+    Arguments and errors are those of `beam_search`.
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> vocab = d2l.Vocab([["go", "."]], reserved_tokens=["<pad>", "<bos>", "<eos>"])
+        >>> net = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(6, 4, 4, 1), d2l.Seq2SeqAttentionDecoder(6, 4, 4, 1))
+        >>> tree = beam_tree(net, "go .", vocab, vocab, 5, "cpu", beam_size=2)
+        >>> [(node.step, node.kept) for node in tree.nodes[:2]]
+        [(1, True), (1, True)]
+    """
     if beam_size < 1:
         raise ValueError(f"beam_size: got {beam_size}; keep 1 beginning or more")
     bos, eos = (special_token("tgt_vocab", tgt_vocab, token) for token in ("<bos>", "<eos>"))
-    finished: list[tuple[float, list[int]]] = []
+    nodes: list[BeamNode] = []
+    finished: list[tuple[float, int]] = []
     with _translating(net) as decoder:
         state = _encode(net, src_sentence, src_vocab, num_steps, device)
-        beams: list[tuple[float, list[int], Any]] = [(0.0, [], state)]  # log-probability, tokens, state
-        for _ in range(num_steps):
-            longer = []
-            for log_prob, words, state in beams:
-                last = words[-1] if words else bos
+        beams: list[tuple[float, int | None, int, Any]] = [(0.0, None, bos, state)]
+        for step in range(1, num_steps + 1):
+            longer = []  # log-probability, node, last token and state, as in beams
+            for log_prob, node, last, state in beams:
                 # copied: the decoder writes into its state, and this one may be continued in several ways
                 Y, after = decoder(torch.tensor([[last]], device=device), _copied(state))
                 best = Y[0, -1].log_softmax(dim=0).topk(min(beam_size, len(tgt_vocab)))
-                for step, word in zip(best.values.tolist(), best.indices.tolist(), strict=True):
-                    longer.append((log_prob + step, [*words, word], after))
+                for more, word in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                    longer.append((log_prob + more, node, word, after))
             longer.sort(key=lambda beam: beam[0], reverse=True)
             beams = []
-            for log_prob, words, state in longer[:beam_size]:
-                if words[-1] == eos:
-                    finished.append((log_prob / len(words) ** alpha, words[:-1]))
-                else:
-                    beams.append((log_prob, words, state))
+            for rank, (log_prob, parent, word, state) in enumerate(longer):
+                kept = rank < beam_size
+                nodes.append(BeamNode(tgt_vocab.to_tokens(word), step, parent, log_prob, kept))
+                if kept and word == eos:
+                    finished.append((log_prob / step**alpha, len(nodes) - 1))
+                elif kept:
+                    beams.append((log_prob, len(nodes) - 1, word, state))
             if not beams or len(finished) >= beam_size:
                 break
         else:  # no room for more tokens: unfinished translations count as they are
-            finished += [(log_prob / len(words) ** alpha, words) for log_prob, words, _ in beams]
+            finished += [(log_prob / num_steps**alpha, node) for log_prob, node, _, _ in beams]
     finished.sort(key=lambda one: one[0], reverse=True)
-    return [(join_tokens(tgt_vocab.to_tokens(words)), score) for score, words in finished[:beam_size]]
+    return BeamTree(nodes, finished[:beam_size])
 
 
 @contextmanager

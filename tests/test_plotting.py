@@ -347,3 +347,29 @@ def test_in_a_notebook_the_outputs_are_few_and_reproducible():
     assert [output.output_type for output in own] == ["display_data"]
     assert "image/svg+xml" in own[0].data
     assert not [output for output in line + animated + own if output.output_type == "stream"]
+
+
+def test_the_tree_of_a_beam_search_is_drawn_with_its_tokens_and_told_in_words(monkeypatch):
+    node = d2l.BeamNode
+    nodes = [
+        node("我", 1, None, -0.1, True),
+        node("他", 1, None, -1.0, True),
+        node("们", 2, 0, -0.2, True),
+        node("<eos>", 2, 1, -1.2, True),
+        node("走", 2, 1, -3.0, False),
+        node("<eos>", 3, 2, -0.3, True),
+        node("了", 3, 2, -2.0, True),
+    ]
+    tree = d2l.BeamTree(nodes, finished=[(-0.1, 5), (-0.7, 3)])
+    caught = []
+    monkeypatch.setattr(plotting, "show", lambda *shown: caught.append(shown))
+    d2l.use_language("zh")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a missing glyph warns
+        d2l.show_beam(tree)
+        ((figure, title, description),) = caught
+        drawn = words(plotting.as_svg(figure, title, description))
+    assert {"<bos>", "我", "走", "<eos>", "保留", "舍去", "步"} <= set(drawn)
+    assert f"{np.exp(-0.1):.2f}" in drawn
+    assert "最好的是：我 们 <eos>" in description
+    assert "走" not in description  # it was dropped

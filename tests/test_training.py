@@ -255,6 +255,24 @@ def test_beam_search_with_one_beam_is_greedy_and_with_many_is_better(model):
         assert len({said for said, _ in several}) == len(several) <= 5
 
 
+@MODELS
+def test_a_tree_holds_every_beginning_that_a_beam_search_looked_at(model):
+    net, source_vocab, target_vocab = trained(model)
+    tree = d2l.beam_tree(net, "Look!", source_vocab, target_vocab, 6, "cpu", beam_size=3)
+    several = d2l.beam_search(net, "Look!", source_vocab, target_vocab, 6, "cpu", beam_size=3)
+    assert [score for _, score in several] == [score for score, _ in tree.finished]
+    for number, node in enumerate(tree.nodes):
+        path = [tree.nodes[one] for one in tree.path(number)]
+        assert [one.step for one in path] == list(range(1, node.step + 1))
+        assert all(one.kept for one in path[:-1])  # nobody goes on from what was dropped
+        assert [one.log_prob for one in path] == sorted((one.log_prob for one in path), reverse=True)
+    for step in {node.step for node in tree.nodes}:
+        kept = [node.kept for node in tree.nodes if node.step == step]
+        assert kept == sorted(kept, reverse=True)
+        assert 1 <= sum(kept) <= 3
+    assert all(tree.nodes[node].kept for _, node in tree.finished)
+
+
 @pytest.mark.parametrize("num_steps", [8, 2])  # room enough, and too little to end
 @MODELS
 def test_a_score_of_beam_search_is_the_log_probability_of_its_translation(model, num_steps):

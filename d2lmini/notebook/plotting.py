@@ -7,8 +7,9 @@ screen readers.
 
 import io
 import itertools
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -20,6 +21,9 @@ from matplotlib.figure import Figure
 from d2lmini.language import label, text
 from d2lmini.notebook import svg, theme
 from d2lmini.notebook.kernel import kernel_shell
+
+if TYPE_CHECKING:
+    from d2lmini.decoding import BeamTree  # torch is loaded with it, and no other plot needs torch
 
 _MOST_VECTOR_CELLS = 2048  # a heatmap with more cells is stored as pixels: about 90 bytes a cell otherwise
 
@@ -442,3 +446,88 @@ def _draw_scale(figure: Figure, grid: np.ndarray, norm: Normalize, cmap: Any) ->
     bar.outline.set(edgecolor=theme.COLOR["hairline"], linewidth=0.8)
     bar.locator = mpl.ticker.MaxNLocator(4)
     bar.update_ticks()
+
+
+# ---- the tree of a beam search
+
+
+def show_beam(tree: "BeamTree", figsize: tuple[float, float] | None = None) -> None:
+    """Draw what a beam search looked at: a column for each step, the most probable beginning on top.
+
+    A box holds a token and the probability of the whole beginning that ends with it. Above the dashed line
+    stand the beginnings that were kept; the path of the best translation is drawn thick.
+
+    Args:
+        tree: what `beam_tree` returns.
+        figsize: width and height in inches; left out, by the number of steps and of candidates.
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> vocab = d2l.Vocab([["go", "."]], reserved_tokens=["<pad>", "<bos>", "<eos>"])
+        >>> net = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(6, 4, 4, 1), d2l.Seq2SeqAttentionDecoder(6, 4, 4, 1))
+        >>> show_beam(d2l.beam_tree(net, "go .", vocab, vocab, 5, "cpu", beam_size=2))
+        >>> plt.close()
+    """
+    columns: dict[int, list[int]] = {}
+    for number, node in enumerate(tree.nodes):
+        columns.setdefault(node.step, []).append(number)
+    rank = {number: place for column in columns.values() for place, number in enumerate(column)}
+    beam_size = max(sum(tree.nodes[number].kept for number in column) for column in columns.values())
+    best = set(tree.path(tree.finished[0][1]))
+    last, depth = max(columns), max(map(len, columns.values()))
+    with theme.styled():
+        size = figsize or (min(7.0, 1.1 + 0.95 * last), 0.7 + 0.52 * depth)
+        figure, axes = plt.subplots(figsize=size)
+        for number, node in enumerate(tree.nodes):
+            place, chosen = (node.step, rank[number]), number in best
+            paint = theme.COLOR["output" if chosen else "text" if node.kept else "muted"]
+            start = (0, (beam_size - 1) / 2) if node.parent is None else (node.step - 1, rank[node.parent])
+            line = {
+                "color": paint,
+                "linewidth": 2.4 if chosen else 1.0,
+                "linestyle": "-" if node.kept else ":",
+            }
+            axes.plot(*zip(start, place, strict=True), **line, zorder=2 if chosen else 1)
+            _write_in_box(axes, place, f"{node.token}\n{math.exp(node.log_prob):.2f}", paint, chosen)
+        _write_in_box(axes, (0, (beam_size - 1) / 2), "<bos>", theme.COLOR["output"], True)
+        axes.axhline(beam_size - 0.5, color=theme.COLOR["muted"], linewidth=1, linestyle="--", zorder=0)
+        for word, up, side in (("kept", 3, "bottom"), ("dropped", -3, "top")):
+            axes.annotate(
+                label(word),
+                (-0.42, beam_size - 0.5),
+                (0, up),
+                textcoords="offset points",
+                va=side,
+                fontsize=8,
+                color=theme.COLOR["muted"],
+            )
+        axes.set(xlim=(-0.45, last + 0.45), ylim=(depth - 0.45, -0.55), yticks=[])
+        axes.set_xticks(range(1, last + 1))
+        axes.set_xlabel(label("step"))
+        axes.grid(False)
+        axes.spines["left"].set_visible(False)
+        show(figure, text("Tree of a beam search"), _beam_description(tree))
+
+
+def _write_in_box(axes: Axes, place: tuple[float, float], words: str, color: str, thick: bool) -> None:
+    edge = {"boxstyle": "round,pad=0.25", "facecolor": theme.COLOR["bg"], "edgecolor": color}
+    box = {**edge, "linewidth": 1.8 if thick else 0.8}
+    axes.text(*place, words, ha="center", va="center", fontsize=8, color=color, bbox=box, zorder=3)
+
+
+def _beam_description(tree: "BeamTree") -> str:
+    """Say, for each step, which beginnings were kept, and which translation is the best."""
+    steps = sorted({node.step for node in tree.nodes})
+    said = [
+        text("step {step} keeps {names}").format(
+            step=step,
+            names=text(", ").join(
+                " ".join(tree.tokens(number))
+                for number, node in enumerate(tree.nodes)
+                if node.step == step and node.kept
+            ),
+        )
+        for step in steps
+    ]
+    best = text("best: {name}").format(name=" ".join(tree.tokens(tree.finished[0][1])))
+    return text("; ").join([*said, best])
