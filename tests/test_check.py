@@ -45,6 +45,8 @@ SCALED = "self-attention/code-scaled-attention"
 DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
 ROTATE = "relative-positions/code-rotate"
+GREEDY = "translation/code-greedy"
+BLEU = "translation/code-bleu"
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -190,6 +192,19 @@ KNOWN_WRONG = [
     (ROTATE, {"torch.stack(turned, dim=-1).flatten(1)": "torch.cat(turned, dim=1)"}, "not-woven"),
     (ROTATE, {" * 10000 ** (-torch.arange(0, d, 2) / d)": ""}, "one-angle"),
     (ROTATE, {"i[:, None]": "torch.arange(len(X))[:, None]"}, "row-numbers"),
+    (GREEDY, {"if word == eos:": "if tokens[-1] == eos:"}, "keeps-eos"),
+    (GREEDY, {"if word == eos:": "if False:"}, "never-ends"),
+    (GREEDY, {"tokens[1:]": "tokens"}, "with-bos"),
+    (GREEDY, {"scores[-1]": "scores[0]"}, "first-row"),
+    (GREEDY, {"model(tokens)": "model(tokens[-1:])"}, "forgets"),
+    (BLEU, {"(said & wanted).total()": "sum(c for g, c in said.items() if g in wanted)"}, "not-clipped"),
+    (BLEU, {"(said & wanted).total()": "len(set(said) & set(wanted))"}, "distinct-only"),
+    (BLEU, {"math.exp(min(0, 1 - len(label) / len(pred)))": "1"}, "no-penalty"),
+    (BLEU, {"len(label) / len(pred)": "len(pred) / len(label)"}, "penalty-turned"),
+    (BLEU, {"min(0, 1 - len(label) / len(pred))": "1 - len(label) / len(pred)"}, "long-rewarded"),
+    (BLEU, {"0.5**n": "(1 / k)"}, "equal-powers"),
+    (BLEU, {" ** 0.5**n": ""}, "no-powers"),
+    (BLEU, {"said.total()": "wanted.total()"}, "recall"),
 ]
 
 

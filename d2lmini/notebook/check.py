@@ -5,15 +5,17 @@ right answer does not, has that bug, and is told so; the sentences stand in the 
 """
 
 import ctypes
+import math
 import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from d2lmini.errors import one_of
 from d2lmini.language import current_language, message
@@ -493,6 +495,111 @@ _ROTATE = Task(
     },
 )
 
+# --------------------------------------------------------------------------------------------------- greedy
+
+
+class _Writer:
+    """A made-up decoder of six tokens, <eos> the last: a row of scores depends on all tokens up to it."""
+
+    eos = 5
+
+    def __init__(self, seed: int, eager: float) -> None:
+        self.tokens, self.places = _normal(6, 6, seed=seed), _normal(12, 6, seed=seed + 1)
+        self.end = eager * torch.arange(12.0)[:, None] * nn.functional.one_hot(torch.tensor(self.eos), 6)
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        n = len(tokens)
+        return self.tokens[tokens].cumsum(dim=0) + self.places[:n] + self.end[:n]
+
+    def __str__(self) -> str:
+        return "model"
+
+
+def _greedy(
+    heard: slice = slice(None), row: int = -1, ends: bool = True, first: int = 1, keeps: bool = False
+) -> Callable[..., Results]:
+    """Greedy decoding, right by default, with one thing at a time that can be done wrong."""
+
+    def greedy(model: Callable[[Tensor], Tensor], bos: int, eos: int, num_steps: int) -> Results:
+        tokens = torch.tensor([bos])
+        for _ in range(num_steps):
+            word = model(tokens[heard])[row].argmax()
+            if ends and word == eos and not keeps:
+                break
+            tokens = torch.cat([tokens, word[None]])
+            if ends and word == eos:
+                break
+        return (tokens[first:],)
+
+    return greedy
+
+
+_GREEDY = Task(
+    returns=("tokens",),
+    right=_greedy(),
+    cases=tuple((_Writer(seed, eager), 0, 5, 8) for seed, eager in ((3, 0.5), (6, 0.5), (9, 1.0))),
+    edges=((_Writer(2, -9.0), 1, 5, 6), (_Writer(3, 0.5), 0, 5, 1)),
+    bugs={
+        "keeps-eos": (_greedy(keeps=True),),
+        "never-ends": (_greedy(ends=False),),
+        "with-bos": (_greedy(first=0),),
+        "first-row": (_greedy(row=0),),
+        "forgets": (_greedy(heard=slice(-1, None)),),
+    },
+)
+
+
+# ----------------------------------------------------------------------------------------------------- bleu
+
+
+def _clipped(said: Counter[Case], wanted: Counter[Case]) -> int:
+    return (said & wanted).total()
+
+
+def _bleu(
+    short: Callable[[int, int], float] = lambda pred, label: math.exp(min(0, 1 - label / pred)),
+    matches: Callable[[Counter[Case], Counter[Case]], int] = _clipped,
+    power: Callable[[int, int], float] = lambda n, k: 0.5**n,
+    recall: bool = False,
+) -> Callable[..., Results]:
+    """BLEU, right by default, with one thing at a time that can be done wrong."""
+
+    def bleu(pred: list[str], label: list[str], k: int) -> Results:
+        score = short(len(pred), len(label))
+        for n in range(1, k + 1):
+            said, wanted = (
+                Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+                for tokens in (pred, label)
+            )
+            score *= (matches(said, wanted) / (wanted if recall else said).total()) ** power(n, k)
+        return (torch.tensor(score),)
+
+    return bleu
+
+
+_BLEU = Task(
+    returns=("score",),
+    right=_bleu(),
+    cases=(
+        (["a", "a", "b", "c"], ["a", "b", "c", "d", "e"], 2),
+        (["a", "b", "c", "d", "e", "f", "g"], ["a", "b", "c", "x", "e"], 3),
+        (["a", "b", "b", "b"], ["a", "b", "b", "c", "d", "f"], 2),
+    ),
+    edges=((["a", "b"], ["a", "b"], 2), (["a", "b"], ["c", "d"], 1)),
+    bugs={
+        "not-clipped": (
+            _bleu(matches=lambda said, wanted: sum(count for gram, count in said.items() if gram in wanted)),
+        ),
+        "distinct-only": (_bleu(matches=lambda said, wanted: len(said.keys() & wanted.keys())),),
+        "no-penalty": (_bleu(short=lambda pred, label: 1.0),),
+        "penalty-turned": (_bleu(short=lambda pred, label: math.exp(min(0, 1 - pred / label))),),
+        "long-rewarded": (_bleu(short=lambda pred, label: math.exp(1 - label / pred)),),
+        "equal-powers": (_bleu(power=lambda n, k: 1 / k),),
+        "no-powers": (_bleu(power=lambda n, k: 1.0),),
+        "recall": (_bleu(recall=True),),
+    },
+)
+
 TASKS = {
     "self-attention/code-scaled-attention": _SCALED_ATTENTION,
     "self-attention/design-query": _DESIGN_QUERY,
@@ -504,6 +611,8 @@ TASKS = {
     "long-sequences/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
     "relative-positions/code-rotate": _ROTATE,
+    "translation/code-greedy": _GREEDY,
+    "translation/code-bleu": _BLEU,
 }
 
 
