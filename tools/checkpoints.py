@@ -32,15 +32,16 @@ EXAMPLES = {"en": "He's calm.", "fr": "Je suis content.", "vi": "Tôi rất vui.
 
 CARD = """# Six small translators
 
-Transformers of two blocks on either side, 64 wide, with 4 heads and a feed-forward network of 128, trained by
-`python3 course.py checkpoints` on the sentences of `../corpus.tsv` and on nothing else. They know some hundred
-everyday words in sentences of at most nine tokens; they are for looking into, not for translating letters.
+Transformers of two blocks on either side, 64 wide, with 4 heads and a feed-forward network of 128, trained
+by `python3 course.py checkpoints` on the sentences of `../corpus.tsv` and on nothing else. They know some
+hundred everyday words in sentences of at most nine tokens; they are for looking into, not for translating
+letters.
 A file is in the safetensors format: each matrix as 8-bit integers with a scale for each row.
 `d2lmini.load_translator` makes the model. The weights are under CC0 1.0, like the sentences.
 
-The scores are those of the sentences held out: mean BLEU (k = 2, the best of several references) and the share
-of translations that equal a reference, by greedy search and with a beam. Beside them, what the recipe of *Dive
-into Deep Learning* reaches with its 600 pairs. Nothing was chosen by these sentences.
+The scores are those of the sentences held out: mean BLEU (k = 2, the best of several references) and the
+share of translations that equal a reference, by greedy search and with a beam. Beside them, what the recipe
+of *Dive into Deep Learning* reaches with its 600 pairs. Nothing was chosen by these sentences.
 """
 
 Sentences = list[tuple[str, list[str]]]
