@@ -131,6 +131,8 @@ def sanitize(notebook: Notebook, stored: Notebook) -> Notebook:
         for output in cell.get("outputs", ()):
             for bundle in (output.get("data", {}), output.get("metadata", {})):
                 bundle.pop(WIDGET_VIEW, None)
+        if "outputs" in cell:  # a curve that grew while the cell ran was a widget, and leaves nothing behind
+            cell["outputs"] = [output for output in cell["outputs"] if output.get("data", True)]
         if VARIES in cell["metadata"].get("tags", ()):
             old = before[cell["id"]]["outputs"]
             if _kinds(old) == _kinds(cell["outputs"]):
