@@ -15,8 +15,15 @@ from d2lmini.notebook.palette import COLORS
 from d2lmini.notebook.widgets.bundler import bundle
 
 _FOLDER = files("d2lmini.notebook.widgets")
+_CHECKPOINTS = files("d2lmini") / "assets" / "checkpoints"
 EXPLORERS = tuple(sorted(file.name[:-3] for file in _FOLDER.iterdir() if file.name.endswith("-explorer.js")))
 KINDS = ("exercise", *EXPLORERS)
+
+
+def checkpoint(direction: str) -> bytes:
+    """Return the file of a trained model, ``"en-vi"`` or another direction; no bytes: there is none."""
+    known = {file.name.removesuffix(".safetensors"): file for file in _CHECKPOINTS.iterdir()}
+    return known[direction].read_bytes() if direction in known else b""
 
 
 @cache
@@ -80,11 +87,22 @@ def widget_class(kind: str, language: str) -> Any:
     import traitlets
 
     class CourseWidget(anywidget.AnyWidget):
-        """A widget of the course: traits `state` (its content) and `answer` (what the reader did)."""
+        """A widget of the course: traits `state` (its content) and `answer` (what the reader did).
+
+        A widget that computes with a trained model asks for it when it is first touched: `asked` names the
+        direction, `sent` are the bytes of its checkpoint. On the website they come as a file.
+        """
 
         _esm = module_source(kind, language)
         state = traitlets.Dict().tag(sync=True)
         answer = traitlets.Dict().tag(sync=True)
+        asked = traitlets.Dict().tag(sync=True)
+        sent = traitlets.Bytes().tag(sync=True)
+
+        @traitlets.observe("asked")
+        def _send(self, change: Any) -> None:
+            self.sent = checkpoint(change["new"].get("direction", ""))
+
         # the same line in every run, so that a stored notebook compares equal
         plain = ""
         stored = ""
