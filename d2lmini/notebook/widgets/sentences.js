@@ -18,8 +18,7 @@ export function checked(model, sentence, anyway) {
   if (language !== source) return { kind: "language", language, direction: directionFrom(language, source) };
   if (tokens.length >= num_steps) return { kind: "long", count: tokens.length, most: num_steps - 1 };
   if (unknown.length && !anyway) {
-    const words = unknown.map((word) => ({ word, near: nearest(word, model.srcVocab) }));
-    return { kind: "unknown", words };
+    return { kind: "unknown", unknown: unknown.map((word) => ({ word, near: nearest(word, model.srcVocab) })) };
   }
   return { tokens };
 }
@@ -32,11 +31,11 @@ function languageOf(model, tokens) {
   const text = tokens.join(" ");
   if (hasHan(text)) return "zh";
   if (VIETNAMESE.test(text)) return "vi";
-  const words = tokens.filter(isWord);
-  const known = (vocabulary) => words.filter((word) => vocabulary.has(word)).length;
+  const written = tokens.filter(isWord);
+  const known = (vocabulary) => written.filter((word) => vocabulary.has(word)).length;
   // half of the words must be known there, and more than here: names are the same in many languages
   const there = known(model.target);
-  return there > known(model.source) && 2 * there > words.length ? target : source;
+  return there > known(model.source) && 2 * there > written.length ? target : source;
 }
 
 /** Up to three words of a vocabulary that are written nearly like this one. */
