@@ -125,8 +125,8 @@ function render({ model: host, el }) {
   const message = element("div", { class: "message", role: "alert" });
   const bar = element("progress", { "aria-label": words.loading, max: 1 });
   const invitation = element("div", { class: "invitation" }, element("p", {}, words.invitation), ghost());
-  const sourceRow = element("div", { class: "tokens source", role: "list" });
-  const targetRow = element("div", { class: "tokens target", role: "radiogroup", onkeydown: walk });
+  const sourceRow = element("div", { class: "tokens source", role: "list", translate: "no" });
+  const targetRow = element("div", { class: "tokens target", role: "radiogroup", translate: "no", onkeydown: walk });
   const lines = svg("svg", { class: "lines", "aria-hidden": "true" });
   const [sourceName, targetName] = [element("span", { class: "name" }), element("span", { class: "name" })];
   const scene = element("div", { class: "scene" }, lines, sourceName, sourceRow, targetRow, targetName);
@@ -147,11 +147,11 @@ function render({ model: host, el }) {
   const runnersName = element("p", { class: "heading", id: freshId() });
   const choices = element(
     "div",
-    { class: "runners", role: "group", "aria-labelledby": runnersName.id },
+    { class: "runners", role: "group", translate: "no", "aria-labelledby": runnersName.id },
     runners.map(({ node }) => node),
   );
   const look = element("select", { id: ids.look });
-  const map = svg("svg", { class: "map", role: "img" });
+  const map = svg("svg", { class: "map", role: "img", translate: "no" });
   const result = element(
     "div",
     { class: "result", hidden: true },
@@ -481,7 +481,7 @@ function render({ model: host, el }) {
     field.input.lang = tag(source());
   }
 
-  const shown = (token) => (token.startsWith("<") ? element("code", { translate: "no" }, token) : token);
+  const shown = (token) => (token.startsWith("<") ? element("code", {}, token) : token);
 
   function draw() {
     if (!now || result.hidden) return;
@@ -621,7 +621,7 @@ function render({ model: host, el }) {
     const room = Math.min(map.parentElement.clientWidth || 300, 380);
     const wide = (tokens) => Math.max(...tokens.map((token) => [...token].length * (hasWide(token) ? 13 : 7.2)));
     const left = Math.min(84, wide(rows) + 10);
-    const cell = Math.max(14, Math.min(34, (room - left - 26) / columns.length));
+    const cell = Math.max(14, Math.min(28, 230 / rows.length, (room - left - 26) / columns.length));
     const top = Math.min(70, 0.75 * wide(columns) + 14);
     const [width, height] = [left + columns.length * cell + 26, top + rows.length * cell + 4];
     map.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -744,7 +744,7 @@ function render({ model: host, el }) {
           element("th", { scope: "row" }, name),
           element(
             "td",
-            { lang: tag(target()) },
+            { lang: tag(target()), translate: "no" },
             button(net.text(numbers), () => follow(numbers), { "aria-pressed": String(numbers.join(" ") === path) }),
           ),
           element("td", {}, score.toFixed(3).replace("-", "−")),
@@ -779,7 +779,8 @@ function render({ model: host, el }) {
       diagonal: found(({ model, sentence, run }) => {
         const tokens = [...splitTokens(sentence), "<eos>"];
         const pairs = run().map((step) => [model.tgtVocab[step.number], tokens[largest(looks(step, "mean"), 1)[0]]]);
-        return { list: pairs.map(([to, from]) => `${to} ← ${from}`).join(words.comma) };
+        const named = pairs.filter(([to]) => /^\p{L}/u.test(to));
+        return { list: named.map(([to, from]) => `${to} ← ${from}`).join(words.comma) };
       }),
       second: found(({ model, run, text }) => {
         const [first] = run();
