@@ -423,11 +423,11 @@ function render({ model: host, el }) {
           source: view.sentence,
           target: joinTokens(tokensOf(now.steps, false)),
         });
+        share();
       }
     };
     next();
     drawBeam();
-    share();
   }
 
   function choose(number) {
