@@ -391,6 +391,101 @@ def three_architectures() -> Iterator[str]:
         yield indexed(xs, 332, "x") + indexed(xs, ys[-1] - 22, "y") + bold(x0 + 80, 370, length, kind)
 
 
+def transformer_architecture() -> Iterator[str]:
+    """The Transformer: an encoder on the left, a decoder on the right, each a stack of blocks
+
+    Read from below. Left, the encoder: source tokens become embeddings, the position is added, then comes a
+    block, N times over: self-attention, add and norm, feed-forward, add and norm. Right, the decoder: the
+    target so far becomes embeddings with positions, then a block, N times over: causal self-attention, add
+    and norm, cross-attention with keys and values from the encoder, add and norm, feed-forward, add and norm.
+    A dense layer and a softmax give the next token. Shortcuts lead around each part to its add and norm. Each
+    part is a link to the section that builds it.
+    """
+    sections = ("feed-forward", "add-norm", "encoder", "decoder", "machine")
+    width, height, left, right = 208, 36, 186, 494
+    arrow = {"width": 1.6, "marker_end": "url(#transformer-architecture-arrow)"}
+    bent = {"fill": "none", "stroke_width": 1.6, "marker_end": arrow["marker_end"]}
+
+    def part(x: int, y: int, said: str, section: int, color: str) -> str:
+        rim = {"fill": color, "fill_opacity": 0.12, "stroke": color, "stroke_width": 1.6}
+        drawn = element("rect", x=x - width // 2, y=y, width=width, height=height, rx=7, **rim)
+        badge = x + width // 2 if x == left else x - width // 2  # on the inner side
+        drawn += element("circle", cx=badge, cy=y + 18, r=12, fill="bg", stroke=color, stroke_width=1.3)
+        drawn += bold(badge, y + 24, str(section), color, 16) + words(x, y + 24, said, size=17)
+        return element("a", drawn, href=f"#{sections[section - 1]}")
+
+    def rise(x: int, below: int, above: int, color: str = "muted") -> str:
+        return line((x, below), (x, above + 2), color, **arrow)
+
+    yield arrowhead("transformer-architecture-arrow", "muted")
+    frame = {"fill": "muted", "fill_opacity": 0.05, "stroke": "muted", "stroke_dasharray": "5 5", "rx": 12}
+    yield element("rect", x=left - 146, y=314, width=280, height=266, **frame)
+    yield element("rect", x=right - 134, y=182, width=280, height=398, **frame)
+    yield words(left + 106, 572, "× N", "muted", 18) + words(right - 106, 572, "× N", "muted", 18)
+    yield bold(left - 74, 304, "{{encoder}}") + bold(right - 74, 172, "{{decoder}}")
+    attentions = {left: ["{{self-attention}}"], right: ["{{causal self-attention}}", "{{cross-attention}}"]}
+    for x, said in ((left, "{{source}}"), (right, "{{target so far}}")):
+        yield words(x, 722, said, size=18) + rise(x, 704, 684)
+        root = element("tspan", "d", font_style="italic")
+        yield part(x, 648, f"{{{{embedding}}}} · √{root}", 3, "text") + rise(x, 648, 628)
+        yield part(x, 592, "+ {{position}}", 3, "position")
+        below, out = 592, x + (-1 if x == left else 1) * (width // 2 + 22)
+        for name in (*attentions[x], "{{feed-forward}}"):
+            y = 522 if below == 592 else below - 76
+            yield rise(x, below, y + height)
+            way = f"M{x} {y + 50}H{out}V{y - 38}H{(out + x) // 2 + (out - x) // 2 * 107 // 126}"
+            yield element("path", d=way, stroke="muted", **bent)
+            feed_forward = name == "{{feed-forward}}"
+            section = 1 if feed_forward else 3 if x == left else 4
+            yield part(x, y, name, section, "output" if feed_forward else "attention")
+            below = y - 56
+            yield rise(x, y, below + height) + part(x, below, "{{add and norm}}", 2, "muted")
+    way = f"M{left} 334V290H340V408H{right - width // 2 - 15}"
+    yield element("path", d=way, stroke="key", **bent)
+    yield words(left + 88, 280, "{{keys, values}}", "key", 17)
+    yield words(right + 10, 460, "{{queries}}", "query", 17, text_anchor="start")
+    yield rise(right, 202, 142) + part(right, 106, "{{dense layer}}", 5, "text")
+    yield rise(right, 106, 86) + part(right, 50, "softmax", 5, "text")
+    yield rise(right, 50, 30) + words(right, 22, "{{next token}}", size=18)
+
+
+def transformer_beside_recurrent() -> Iterator[str]:
+    """From three source tokens to three target tokens: a recurrent model on the left, a Transformer on the right
+
+    The recurrent encoder reads token after token and hands one vector to the decoder, which writes token after
+    token: from the first source token to the last target token it is 6 edges. In the Transformer all source
+    tokens meet in one step, each target token asks all of them and the target tokens before it: 2 edges.
+    """
+    source, read, write, target = 282, 222, 122, 58
+    for middle, kind, name, length in (
+        (165, "rnn", "{{recurrent}}", "{{6 edges}}"),
+        (515, "attention", "Transformer", "{{2 edges}}"),
+    ):
+        xs = [middle - 100, middle, middle + 100]
+        yield bold(middle, 26, name, kind, 21)
+        path = [(xs[0], source)]
+        if kind == "rnn":
+            path += [*((x, read) for x in xs), *((x, write) for x in xs)]
+            for x in xs[1:]:
+                yield edge((x, source), (x, read), kind)
+            yield words(middle + 12, 160, "{{one vector}}", kind, 18, text_anchor="start")
+        else:
+            path += [(xs[0], read), (xs[2], write)]
+            for x in xs:
+                for to in xs:
+                    yield "" if x == to == xs[0] else edge((x, source), (to, read), kind)
+                    yield "" if (x, to) == (xs[0], xs[2]) else edge((x, read), (to, write), kind)
+            for start, end in ((0, 1), (1, 2), (0, 2)):
+                a, b, lift = xs[start], xs[end], write - 22 * (end - start) - 22
+                way = f"M{a} {write - 12}Q{(a + b) // 2} {lift} {b - 4} {write - 12}"
+                yield element("path", d=way, fill="none", stroke=kind, stroke_width=1.3, stroke_opacity=0.55)
+        yield "".join(edge(*ends, kind, 4) for ends in pairwise(path))
+        yield nodes([(x, y) for y in (source, read, write) for x in xs], kind, path)
+        yield indexed(xs, source + 38, "x") + indexed(xs, target + 8, "y") + bold(middle, 356, length, kind)
+    for y, said in ((read + 6, "{{encoder}}"), (write + 6, "{{decoder}}")):
+        yield words(340, y, said, "muted", 17)
+
+
 # ---- files
 
 DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → what draws it, and its height
@@ -405,6 +500,8 @@ DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → wha
         (positional_reading, 240),
         (prefill_and_decoding, 292),
         (three_architectures, 380),
+        (transformer_architecture, 740),
+        (transformer_beside_recurrent, 368),
     )
 }
 
