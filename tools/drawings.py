@@ -421,7 +421,7 @@ def transformer_architecture() -> Iterator[str]:
     frame = {"fill": "muted", "fill_opacity": 0.05, "stroke": "muted", "stroke_dasharray": "5 5", "rx": 12}
     yield element("rect", x=left - 146, y=314, width=280, height=266, **frame)
     yield element("rect", x=right - 134, y=182, width=280, height=398, **frame)
-    yield words(left + 106, 572, "× N", "muted", 18) + words(right - 106, 572, "× N", "muted", 18)
+    yield words(left + 112, 572, "× N", "muted", 18) + words(right - 112, 572, "× N", "muted", 18)
     yield bold(left - 74, 304, "{{encoder}}") + bold(right - 74, 172, "{{decoder}}")
     attentions = {left: ["{{self-attention}}"], right: ["{{causal self-attention}}", "{{cross-attention}}"]}
     for x, said in ((left, "{{source}}"), (right, "{{target so far}}")):
@@ -429,11 +429,11 @@ def transformer_architecture() -> Iterator[str]:
         root = element("tspan", "d", font_style="italic")
         yield part(x, 648, f"{{{{embedding}}}} · √{root}", 3, "text") + rise(x, 648, 628)
         yield part(x, 592, "+ {{position}}", 3, "position")
-        below, out = 592, x + (-1 if x == left else 1) * (width // 2 + 22)
+        below, side = 592, -1 if x == left else 1
         for name in (*attentions[x], "{{feed-forward}}"):
             y = 522 if below == 592 else below - 76
             yield rise(x, below, y + height)
-            way = f"M{x} {y + 50}H{out}V{y - 38}H{(out + x) // 2 + (out - x) // 2 * 107 // 126}"
+            way = f"M{x} {y + 50}H{x + side * 126}V{y - 38}H{x + side * 106}"
             yield element("path", d=way, stroke="muted", **bent)
             feed_forward = name == "{{feed-forward}}"
             section = 1 if feed_forward else 3 if x == left else 4
@@ -450,11 +450,12 @@ def transformer_architecture() -> Iterator[str]:
 
 
 def transformer_beside_recurrent() -> Iterator[str]:
-    """From three source tokens to three target tokens: a recurrent model on the left, a Transformer on the right
+    """From three source tokens to three target tokens: a recurrent model and a Transformer
 
-    The recurrent encoder reads token after token and hands one vector to the decoder, which writes token after
-    token: from the first source token to the last target token it is 6 edges. In the Transformer all source
-    tokens meet in one step, each target token asks all of them and the target tokens before it: 2 edges.
+    On the left the recurrent encoder reads token after token and hands one vector to the decoder, which
+    writes token after token: from the first source token to the last target token it is 6 edges. On the
+    right, in the Transformer, all source tokens meet in one step, each target token asks all of them and the
+    target tokens before it: 2 edges.
     """
     source, read, write, target = 282, 222, 122, 58
     for middle, kind, name, length in (
