@@ -493,6 +493,7 @@ _ROTATE = Task(
     },
 )
 
+
 def _add_norm(
     summed: Callable[[Tensor, Tensor], Tensor] = lambda X, Y: X + Y,
     axes: tuple[int, ...] = (-1,),
