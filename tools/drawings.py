@@ -403,8 +403,8 @@ def transformer_architecture() -> Iterator[str]:
     """
     sections = ("feed-forward", "add-norm", "encoder", "decoder", "machine")
     width, height, left, right = 208, 36, 186, 494
-    arrow = {"width": 1.6, "marker_end": "url(#transformer-architecture-arrow)"}
-    bent = {"fill": "none", "stroke_width": 1.6, "marker_end": arrow["marker_end"]}
+    tip = "url(#transformer-architecture-arrow)"
+    bent = {"fill": "none", "stroke_width": 1.6, "marker_end": tip}
 
     def part(x: int, y: int, said: str, section: int, color: str) -> str:
         rim = {"fill": color, "fill_opacity": 0.12, "stroke": color, "stroke_width": 1.6}
@@ -415,7 +415,7 @@ def transformer_architecture() -> Iterator[str]:
         return element("a", drawn, href=f"#{sections[section - 1]}")
 
     def rise(x: int, below: int, above: int, color: str = "muted") -> str:
-        return line((x, below), (x, above + 2), color, **arrow)
+        return line((x, below), (x, above + 2), color, 1.6, marker_end=tip)
 
     yield arrowhead("transformer-architecture-arrow", "muted")
     frame = {"fill": "muted", "fill_opacity": 0.05, "stroke": "muted", "stroke_dasharray": "5 5", "rx": 12}
