@@ -3,6 +3,7 @@
 A cell that shows a widget stores two more forms of it: a line of text, and HTML to read where nothing runs.
 """
 
+import csv
 import html
 import json
 from functools import cache
@@ -18,6 +19,14 @@ _FOLDER = files("d2lmini.notebook.widgets")
 _CHECKPOINTS = files("d2lmini") / "assets" / "checkpoints"
 EXPLORERS = tuple(sorted(file.name[:-3] for file in _FOLDER.iterdir() if file.name.endswith("-explorer.js")))
 KINDS = ("exercise", *EXPLORERS)
+# held out from training, so that none is known by heart
+_OFFERED = (
+    "I don't eat fish.",
+    "My wife is a doctor.",
+    "He's not busy.",
+    "She can swim.",
+    "I want bread and milk.",
+)
 
 
 def checkpoint(direction: str) -> bytes:
@@ -51,8 +60,18 @@ def module_source(kind: str, language: str) -> str:
         "course:words": f"export default {_js(shown)};\nexport const language = {_js(found['language'])};",
         "course:palette": f"export default {_js(COLORS)};",
         "course:tokens": f"export default {_js(found['plots']['cats and dogs drink milk'].split())};",
+        "course:sentences": f"export default {_js(_sentences())};",
     }
     return bundle(_FOLDER, f"{kind}.js", virtual)
+
+
+@cache
+def _sentences() -> dict[str, list[str]]:
+    """Return the sentences that the translator offers, in all languages of the corpus."""
+    text = (files("d2lmini") / "assets" / "corpus.tsv").read_text(encoding="utf-8")
+    rows = {row["en"]: row for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)}
+    languages = ("en", "fr", "vi", "zh")
+    return {code: [rows[name][code].partition("|")[0].strip() for name in _OFFERED] for code in languages}
 
 
 def _js(value: Any) -> str:
@@ -134,7 +153,7 @@ def explorer(name: str, **options: Any) -> Any:
 
     Args:
         name: an explorer of the course: ``"attention-explorer"``, ``"clock-explorer"``, ``"path-explorer"``,
-            ``"plane-explorer"`` or ``"rotary-explorer"``.
+            ``"plane-explorer"``, ``"rotary-explorer"`` or ``"translator-explorer"``.
         **options: none so far.
 
     Raises:

@@ -13,6 +13,9 @@ _DECLARATION = r"(?:async )?(?:function\*?|class|const|let) (\w+)"
 _DECLARED = re.compile(rf"^(?:export )?(?:default )?{_DECLARATION}", re.MULTILINE)
 _EXPORT = re.compile(rf"^export (?:(default) |(?={_DECLARATION}))", re.MULTILINE)
 _STATEMENT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+# whole lines of comment, indentation, empty lines: for those who read the source, not for those who load it
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*(?s:.*?)\*/)\n", re.MULTILINE)
+_SPACE = re.compile(r"^\s+", re.MULTILINE)
 
 
 class BundleError(ValueError):
@@ -20,7 +23,9 @@ class BundleError(ValueError):
 
 
 def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
-    """Return an ES module with everything that it imports, directly or not.
+    """Return an ES module with everything that it imports, directly or not, but without lines of comment.
+
+    Indentation goes, too, so that a string in backquotes must not run over several lines.
 
     Args:
         folder: where the files are. A ``.css`` file is a module whose default export is its text.
@@ -32,7 +37,7 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
     """
     joiner = _Joiner(folder, virtual)
     last = joiner.resolved(entry, ())
-    return "\n".join([*joiner.joined, last])
+    return _SPACE.sub("", _COMMENT.sub("", "\n".join([*joiner.joined, last])))
 
 
 class _Joiner:
@@ -70,7 +75,9 @@ class _Joiner:
         if name in self.virtual:
             return self.virtual[name]
         text = (self.folder / name).read_text(encoding="utf-8")
-        return f"export default {json.dumps(text, ensure_ascii=False)};" if name.endswith(".css") else text
+        if name.endswith(".css"):
+            return f"export default {json.dumps(_SPACE.sub('', text), ensure_ascii=False)};"
+        return text
 
     def _join(self, name: str, above: tuple[str, ...]) -> None:
         text = self.resolved(name, above)
