@@ -1,7 +1,7 @@
 // Block stepper: a sentence walks through a trained model of the course, stop by stop. Every tensor that is shown is
 // computed here, in the page, from the weights that come at the first touch.
 
-import { SENTENCES, SIZES, STOPS, candidates, decoderWalk, encoderWalk, findings, moments, zeros } from "./block-walk.js";
+import { SENTENCES, SIZES, STOPS, candidates, decoderWalk, encoderWalk, findings, moments, sharpest, zeros } from "./block-walk.js";
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
@@ -27,6 +27,7 @@ export const arithmetic = {
 
 const DIRECTIONS = ["en-fr", "en-vi", "en-zh", "fr-en", "vi-en", "zh-en"];
 const TENSORS = ["Q", "K", "V", "heads", "output"]; // of an attention
+const BY_HEAD = ["Q", "K", "V", "heads"]; // in these, heads lie side by side
 const LEVELS = 16; // of a color
 const SHADE = 0.9; // of the largest number
 const HEARD = 300; // milliseconds without a change, before it is announced
@@ -42,6 +43,7 @@ const percent = (share) => (100 * share).toFixed(0);
 const within = (value, most) => Math.min(most, Math.max(0, Math.round(value) || 0));
 const blank = (n, width) => Array.from({ length: n }, () => new Float32Array(width));
 const largestOf = (rows) => Math.max(...rows.map((row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0)));
+const glued = (text) => text.replace(/\([^)]*\)/g, (shape) => shape.replaceAll(" ", "\u00a0"));
 const wide = (text) => [...text].reduce((sum, letter) => sum + (hasHan(letter) ? 12 : 6.3), 0);
 
 function render({ model: host, el }) {
@@ -122,17 +124,28 @@ function render({ model: host, el }) {
     element("div", { class: "scene" }, stage, invite),
     heard,
   );
-  const found = { sharpest: {} };
-  const at = (part) => view.stop.endsWith(part) && state === "awake";
+  const at = (part) => state === "awake" && view.stop.endsWith(part);
+  const atSharpest = () => {
+    if (!at(".attention")) return false;
+    const { block, from } = sharpest(walk.seen);
+    return at(`.block${block}.attention`) && view.token === from;
+  };
+  const atRunnerUp = () =>
+    state === "awake" && walk.numbers[0] === candidates(walk.seen["decoder.logits"][0], 2)[1].number;
+  const met = [
+    () => at("encoder.position"),
+    atSharpest,
+    () => at(".ffn"),
+    () => at(".attention1") && view.mark === 0,
+    atRunnerUp,
+  ];
   const tries = thingsToTry(
     words,
-    [
-      () => at("encoder.position"),
-      () => at(`encoder.block${found.sharpest.block}.attention`) && view.token === found.sharpest.from,
-      () => at(".ffn"),
-      () => at(".attention1") && view.mark === 0,
-      () => state === "awake" && found.second !== undefined && view.written.split(" ")[0] === found.second,
-    ].map((met) => ({ met })),
+    met.map((reached, i) => ({
+      met: reached,
+      later: () => touch().then(() => answers()[i]),
+      otherwise: words.failed,
+    })),
   );
   const root = element(
     "div",
@@ -149,9 +162,10 @@ function render({ model: host, el }) {
   );
   el.append(root);
   const undress = attachStyles(el, root, "block-explorer", STYLE + TRY_STYLE);
-  root.addEventListener("click", touch);
-  root.addEventListener("change", touch);
-  root.addEventListener("keydown", (event) => event.key.startsWith("Arrow") && touch());
+  const wake = () => touch().catch(() => {}); // what failed is on the screen
+  root.addEventListener("click", wake);
+  root.addEventListener("change", wake);
+  root.addEventListener("keydown", (event) => event.key.startsWith("Arrow") && wake());
 
   // ---- the map of the model: read from below, as the chapter's figure
 
@@ -195,33 +209,42 @@ function render({ model: host, el }) {
 
   // ---- the model comes at the first touch
 
-  async function touch() {
-    const { direction } = view;
-    if (models.has(direction) || state === "loading") return;
-    state = "loading";
-    draw();
-    let came = "awake";
-    try {
-      const bytes = await weights(host, direction);
-      models.set(direction, new Transformer(readCheckpoint(bytes)));
-    } catch {
-      came = "failed";
+  let coming = null;
+
+  /** Resolves when the model of the direction is there; one that did not come is asked for again at the next touch. */
+  function touch() {
+    coming ??= bring().finally(() => {
+      coming = null;
+    });
+    return coming;
+  }
+
+  async function bring() {
+    while (!models.has(view.direction)) {
+      const { direction } = view;
+      state = "loading";
+      draw();
+      try {
+        models.set(direction, new Transformer(readCheckpoint(await weights(host, direction))));
+      } catch (reason) {
+        state = "failed";
+        draw();
+        throw reason;
+      }
     }
-    state = came;
-    const here = root.getRootNode().activeElement === start;
-    if (view.direction !== direction) {
-      touch(); // another one was chosen meanwhile
-      return;
-    }
+    if (state === "awake") return;
+    state = "awake";
+    const pressed = root.getRootNode().activeElement === start;
     draw();
-    if (here && came === "awake") next.focus();
+    if (pressed) next.focus();
   }
 
   function change(values) {
     Object.assign(view, values, { written: "", mark: 0, token: 1 });
     if (!view.sentence) [view.sentence] = sentences();
     if (STOPS[here()].side === "decoder") view.stop = STOPS[0].name;
-    if (state !== "loading") state = models.has(view.direction) ? "awake" : "asleep";
+    if (state === "awake" && !models.has(view.direction)) state = "loading";
+    for (const open of tries.node.querySelectorAll("details[open]")) open.open = false; // they told of another sentence
     draw();
   }
 
@@ -237,7 +260,6 @@ function render({ model: host, el }) {
     if (walk.key !== key) {
       walk = { key, model, source, ...encoderWalk(model, source.slice(0, -1)) };
       walk.encoder = walk.seen;
-      setTimeout(tell);
     }
     if (walk.of === view.written) return;
     const all = view.written.split(" ").map((token) => model.target.get(token));
@@ -251,41 +273,27 @@ function render({ model: host, el }) {
     choice = 0;
   }
 
-  /** The answers of the things to try, for this sentence. */
-  function tell() {
-    const { model, source, encoder, encoded } = walk;
-    if (!model) return;
-    const all = findings(model, { seen: encoder, encoded });
-    const { sharpest, first, second, lengths } = all;
-    Object.assign(found, { sharpest, second: model.tgtVocab[second.number] });
+  /** What the answers of the things to try say, for this sentence. */
+  function answers() {
+    const { model, source } = walk;
+    const { position, lengths, sharpest: top, silent, first, second, best, other } = findings(model, walk);
     const { num_hiddens: d, num_heads: h } = model.config;
-    tries.tell([
-      {
-        p: all.position.toFixed(2),
-        a: Math.min(...lengths).toFixed(2),
-        b: Math.max(...lengths).toFixed(2),
-        d,
-        root: Math.sqrt(d),
-      },
-      {
-        b: sharpest.block + 1,
-        h: sharpest.head + 1,
-        a: source[sharpest.from],
-        c: source[sharpest.to],
-        w: sharpest.weight.toFixed(3),
-      },
-      { list: all.silent.map((share) => `${percent(share)} %`).join(words.comma) },
+    const [a, b] = [Math.min(...lengths), Math.max(...lengths)].map((length) => length.toFixed(2));
+    const [from, to] = [source[top.from], source[top.to]];
+    return [
+      { p: position.toFixed(2), a, b, d, root: Math.sqrt(d) },
+      { b: top.block + 1, h: top.head + 1, a: from, c: to, w: top.weight.toFixed(3) },
+      { list: silent.map((share) => `${percent(share)} %`).join(words.comma) },
       { w: (1).toFixed(3), h },
       {
         a: model.tgtVocab[first.number],
-        b: found.second,
+        b: model.tgtVocab[second.number],
         p: first.probability.toFixed(3),
         q: second.probability.toFixed(3),
-        text: all.other,
-        best: all.best,
+        text: other,
+        best,
       },
-    ]);
-    tries.look();
+    ];
   }
 
   // ---- walking
@@ -455,7 +463,7 @@ function render({ model: host, el }) {
     const n = rows.tokens.length;
     const values = parts.map((part) => valueOf(stop, part, n, width(part)));
     const most = Math.max(...values.map(largestOf));
-    const drawn = parts.map((part, i) => heat(words.tensors[part], values[i], rows, most, i, TENSORS.includes(part)));
+    const drawn = parts.map((part, i) => heat(words.tensors[part], values[i], rows, most, i, BY_HEAD.includes(part)));
     return {
       values,
       rows,
@@ -532,7 +540,7 @@ function render({ model: host, el }) {
       svg("rect", { y: rows.chosen, width: d, height: 0.92, stroke: "var(--w-text)", ...even }),
       svg("rect", { x: j, y: rows.chosen, width: 1, height: 0.92, stroke: "var(--w-text)", "stroke-width": 2, ...even }),
     );
-    const shape = fill(words.shape, { n, d });
+    const shape = glued(fill(words.shape, { n, d }));
     const figure = element(
       "figure",
       {},
@@ -614,7 +622,7 @@ function render({ model: host, el }) {
       const place = { a: asking.tokens[asking.chosen], b: answering.tokens[to], w: row[to].toFixed(3) };
       return fill(words.hears, known ? place : { ...place, b: "…", w: "" });
     });
-    const shape = fill(words.weights_shape, { h, n, m });
+    const shape = glued(fill(words.weights_shape, { h, n, m }));
     const maps = heads.map((rows, head) => {
       const name = fill(words.head, { h: head + 1 });
       return element(
@@ -662,15 +670,16 @@ function render({ model: host, el }) {
     const left = 6 + Math.max(...down.map(wide));
     const slant = Math.max(...across.map(wide));
     const top = 10 + 0.82 * slant;
-    const cell = Math.min(22, (ROOM - left - 8) / across.length);
-    const width = Math.max(left + across.length * cell + 0.58 * slant - cell / 2, left + 40);
+    const over = 0.58 * wide(across.at(-1)) + 4; // the last label leans out to the right
+    const cell = Math.min(22, (ROOM - left - over) / (across.length - 0.4));
+    const width = left + across.length * cell + over;
     const height = top + down.length * cell + 2;
     const text = (attributes, content, lang) => svg("text", { "font-size": 11.5, lang, ...attributes }, content);
     return svg(
       "svg",
       {
         viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`,
-        width: Math.max(width, ROOM).toFixed(1),
+        width: width.toFixed(1),
         height: height.toFixed(1),
         preserveAspectRatio: "xMinYMin",
         role: "img",
@@ -821,14 +830,13 @@ function render({ model: host, el }) {
           element("div", { class: "head", "aria-hidden": "true" }, head),
           element("div", { role: "radiogroup", "aria-label": words.choose, onkeydown: step }, list.map(row)),
         ),
-        element("p", { class: "end", lang: end ? null : null }, end),
+        element("p", { class: "end" }, end),
       ],
       shapes: [`${shape}.`],
       summary: `${pick} ${end}`.trim(),
     };
   }
 
-  tries.tell(words.questions.map(() => ({})), words.questions.map(() => words.later));
   draw(true);
   return () => {
     clearTimeout(timer);
