@@ -244,7 +244,7 @@ def test_by_keyboard_the_whole_model_is_walked(show: Any) -> None:
         page.keyboard.press("ArrowRight")
     assert page.locator(".word").all_inner_texts() == ["<bos>", *translation.target_tokens[:-1]]
     assert page.locator(".end").inner_text() == f"Finished: “{translation.text}”"
-    assert page.get_by_role("button", name="Feed").get_attribute("aria-disabled") == "true"
+    assert page.get_by_role("button", name="Feed “").get_attribute("aria-disabled") == "true"
     page.keyboard.press("ArrowRight")
     assert page.locator(".end").inner_text() == f"Finished: “{translation.text}”"
     assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "step"
@@ -255,11 +255,11 @@ def test_by_keyboard_the_whole_model_is_walked(show: Any) -> None:
 def test_previous_takes_back_what_next_has_fed(show: Any) -> None:
     page = show(KIND, query=asked("block", stop="decoder.softmax"))
     send(page)
-    page.get_by_role("button", name="Feed").click()
+    page.get_by_role("button", name="Feed “").click()
     assert current(page) == "Decoder: embedding" and page.locator(".word").count() == 2
     page.get_by_role("button", name="Previous").click()
     assert current(page) == "Decoder: dense layer and softmax" and page.locator(".word").count() == 1
-    page.get_by_role("button", name="Feed").click()
+    page.get_by_role("button", name="Feed “").click()
     page.get_by_role("button", name="Take the last token back").click()
     assert current(page) == "Decoder: embedding" and page.locator(".word").count() == 1
     page.get_by_role("button", name="Previous").click()
@@ -375,12 +375,12 @@ def test_another_direction_brings_another_model(show: Any) -> None:
 
 def test_a_model_that_does_not_come_is_asked_for_again(show: Any) -> None:
     page = show(KIND)
-    page.evaluate("window.real = fetch; window.fetch = () => Promise.reject(new Error('away'))")
+    page.evaluate("() => { window.real = fetch; window.fetch = async () => new Response('', { status: 404 }); }")
     page.locator(".invite button").click()
     expect(page.locator(".invite p")).to_contain_text("did not come")
     page.locator("summary").first.click()
     expect(page.locator("details p").first).to_contain_text("did not come")
-    page.evaluate("window.fetch = window.real")
+    page.evaluate("() => { window.fetch = window.real; }")
     send(page)
 
 
@@ -392,7 +392,7 @@ def test_a_link_shows_what_was_shared(show: Any) -> None:
     send(page)
     page.get_by_label("Sentence").select_option("He's calm.")
     page.locator("[aria-label='Decoder: dense layer and softmax']").click()
-    page.get_by_role("button", name="Feed").click()
+    page.get_by_role("button", name="Feed “").click()
     page.locator("[aria-label='Decoder, block 2: cross-attention']").click()
     page.get_by_label("Tensor").select_option("K")
     page.wait_for_url(lambda url: '"tensor":"K"' in unquote_plus(url) and "block1.attention2" in url)

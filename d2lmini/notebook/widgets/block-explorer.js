@@ -44,7 +44,7 @@ const within = (value, most) => Math.min(most, Math.max(0, Math.round(value) || 
 const blank = (n, width) => Array.from({ length: n }, () => new Float32Array(width));
 const largestOf = (rows) => Math.max(...rows.map((row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0)));
 const glued = (text) => text.replace(/\([^)]*\)/g, (shape) => shape.replaceAll(" ", "\u00a0"));
-const wide = (text) => [...text].reduce((sum, letter) => sum + (hasHan(letter) ? 12 : 6.3), 0);
+const wide = (text) => [...text].reduce((sum, letter) => sum + (hasHan(letter) ? 12 : letter === "<" || letter === ">" ? 9 : 6.5), 0);
 
 function render({ model: host, el }) {
   const home = `en-${{ vi: "vi", zh: "zh" }[language.tag.slice(0, 2)] ?? "fr"}`;
@@ -220,6 +220,7 @@ function render({ model: host, el }) {
   }
 
   async function bring() {
+    if (root.getRootNode().activeElement === start) next.focus(); // what has the focus must not vanish
     while (!models.has(view.direction)) {
       const { direction } = view;
       state = "loading";
@@ -234,9 +235,7 @@ function render({ model: host, el }) {
     }
     if (state === "awake") return;
     state = "awake";
-    const pressed = root.getRootNode().activeElement === start;
     draw();
-    if (pressed) next.focus();
   }
 
   function change(values) {
@@ -533,10 +532,9 @@ function render({ model: host, el }) {
           "shape-rendering": "crispEdges",
         }),
       ),
-      heads &&
-        [1, 2, 3].map((head) =>
-          svg("path", { d: `M${(head * d) / 4} 0V${n}`, stroke: "var(--w-muted)", "stroke-dasharray": "3 3", ...even }),
-        ),
+      (heads ? [1, 2, 3] : []).map((head) =>
+        svg("path", { d: `M${(head * d) / 4} 0V${n}`, stroke: "var(--w-muted)", "stroke-dasharray": "3 3", ...even }),
+      ),
       svg("rect", { y: rows.chosen, width: d, height: 0.92, stroke: "var(--w-text)", ...even }),
       svg("rect", { x: j, y: rows.chosen, width: 1, height: 0.92, stroke: "var(--w-text)", "stroke-width": 2, ...even }),
     );
@@ -667,10 +665,10 @@ function render({ model: host, el }) {
   function weightMap(rows, asking, answering, causal, label) {
     const short = (text) => ([...text].length > 9 ? `${[...text].slice(0, 8).join("")}…` : text);
     const [down, across] = [asking, answering].map(({ tokens: names }) => names.map(short));
-    const left = 6 + Math.max(...down.map(wide));
+    const left = 7 + 1.1 * Math.max(...down.map(wide)); // the chosen one is bold
     const slant = Math.max(...across.map(wide));
     const top = 10 + 0.82 * slant;
-    const over = 0.58 * wide(across.at(-1)) + 4; // the last label leans out to the right
+    const over = 0.6 * wide(across.at(-1)) + 5; // the last label leans out to the right
     const cell = Math.min(22, (ROOM - left - over) / (across.length - 0.4));
     const width = left + across.length * cell + over;
     const height = top + down.length * cell + 2;
