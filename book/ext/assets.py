@@ -195,7 +195,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     for kind in KINDS:
         module = module_source(kind, app.config.d2lmini_language)
         (static / "widgets" / f"{kind}.js").write_text(module, encoding="utf-8")
-    shutil.copytree(CHECKPOINTS, static / "checkpoints", dirs_exist_ok=True)
+    (static / "checkpoints").mkdir(exist_ok=True)
+    for path in CHECKPOINTS.glob("*.safetensors"):
+        shutil.copy(path, static / "checkpoints")
 
 
 def setup(app: Sphinx) -> None:

@@ -65,11 +65,16 @@ def module_source(kind: str, language: str) -> str:
     return bundle(_FOLDER, f"{kind}.js", virtual)
 
 
+def _rows() -> list[dict[str, str]]:
+    """Return the rows of the corpus; `d2lmini.data` would import torch."""
+    lines = (files("d2lmini") / "assets" / "corpus.tsv").read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
 @cache
 def _sentences() -> dict[str, list[str]]:
     """Return the sentences that the translator offers, in all languages of the corpus."""
-    text = (files("d2lmini") / "assets" / "corpus.tsv").read_text(encoding="utf-8")
-    rows = {row["en"]: row for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)}
+    rows = {row["en"]: row for row in _rows()}
     languages = ("en", "fr", "vi", "zh")
     return {code: [rows[name][code].partition("|")[0].strip() for name in _OFFERED] for code in languages}
 
@@ -119,7 +124,7 @@ def widget_class(kind: str, language: str) -> Any:
         sent = traitlets.Bytes().tag(sync=True)
 
         @traitlets.observe("asked")
-        def _send(self, change: Any) -> None:
+        def _bring(self, change: Any) -> None:
             self.sent = checkpoint(change["new"].get("direction", ""))
 
         # the same line in every run, so that a stored notebook compares equal

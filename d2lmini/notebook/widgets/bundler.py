@@ -13,9 +13,10 @@ _DECLARATION = r"(?:async )?(?:function\*?|class|const|let) (\w+)"
 _DECLARED = re.compile(rf"^(?:export )?(?:default )?{_DECLARATION}", re.MULTILINE)
 _EXPORT = re.compile(rf"^export (?:(default) |(?={_DECLARATION}))", re.MULTILINE)
 _STATEMENT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
-# whole lines of comment, indentation, empty lines: for those who read the source, not for those who load it
-_COMMENT = re.compile(r"^ *(?://.*|/\*\*(?s:.*?)\*/)\n", re.MULTILINE)
+# comments, indentation, line ends inside an expression: for those who read the source, not who load it
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*(?s:.*?)\*/)\n| // .*", re.MULTILINE)
 _SPACE = re.compile(r"^\s+", re.MULTILINE)
+_INSIDE = re.compile(r"(?<=[,;(\[{])\n|\n(?=[)\]}.?:])")
 
 
 class BundleError(ValueError):
@@ -23,9 +24,9 @@ class BundleError(ValueError):
 
 
 def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
-    """Return an ES module with everything that it imports, directly or not, but without lines of comment.
+    """Return an ES module with everything that it imports, directly or not, but without comments.
 
-    Indentation goes, too, so that a string in backquotes must not run over several lines.
+    Indentation goes, too: a string in backquotes must not run over several lines, and none may hold " // ".
 
     Args:
         folder: where the files are. A ``.css`` file is a module whose default export is its text.
@@ -37,7 +38,7 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
     """
     joiner = _Joiner(folder, virtual)
     last = joiner.resolved(entry, ())
-    return _SPACE.sub("", _COMMENT.sub("", "\n".join([*joiner.joined, last])))
+    return _INSIDE.sub("", _SPACE.sub("", _COMMENT.sub("", "\n".join([*joiner.joined, last]))))
 
 
 class _Joiner:

@@ -18,8 +18,7 @@ export function checked(model, sentence, anyway) {
   if (language !== source) return { kind: "language", language, direction: directionFrom(language, source) };
   if (tokens.length >= num_steps) return { kind: "long", count: tokens.length, most: num_steps - 1 };
   if (unknown.length && !anyway) {
-    const words = unknown.map((word) => ({ word, near: nearest(word, model.srcVocab) }));
-    return { kind: "unknown", words };
+    return { kind: "unknown", unknown: unknown.map((word) => ({ word, near: nearest(word, model.srcVocab) })) };
   }
   return { tokens };
 }
@@ -32,16 +31,16 @@ function languageOf(model, tokens) {
   const text = tokens.join(" ");
   if (hasHan(text)) return "zh";
   if (VIETNAMESE.test(text)) return "vi";
-  const words = tokens.filter(isWord);
-  const known = (vocabulary) => words.filter((word) => vocabulary.has(word)).length;
+  const written = tokens.filter(isWord);
+  const known = (vocabulary) => written.filter((word) => vocabulary.has(word)).length;
   // half of the words must be known there, and more than here: names are the same in many languages
   const there = known(model.target);
-  return there > known(model.source) && 2 * there > words.length ? target : source;
+  return there > known(model.source) && 2 * there > written.length ? target : source;
 }
 
 /** Up to three words of a vocabulary that are written nearly like this one. */
 export function nearest(word, vocabulary) {
-  const most = word.length > 5 ? 3 : 2;
+  const most = Math.min(3, Math.ceil(word.length / 3));
   return vocabulary
     .slice(4)
     .filter((known) => isWord(known) && !hasHan(known))
@@ -52,16 +51,19 @@ export function nearest(word, vocabulary) {
     .map(([, known]) => known);
 }
 
-/** How many letters must be changed, put in or taken out (Levenshtein). */
+/** How many letters must be changed, put in, taken out or swapped with their neighbor. */
 function distance(a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  const table = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-    row = next;
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      row[j] = Math.min(table[i - 1][j] + 1, row[j - 1] + 1, table[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) row[j] = Math.min(row[j], table[i - 2][j - 2] + 1);
+    }
+    table.push(row);
   }
-  return row[b.length];
+  return table[a.length][b.length];
 }
 
 /** Known words that complete the one before the caret, the most frequent first. */

@@ -125,11 +125,11 @@ function render({ model: host, el }) {
   const message = element("div", { class: "message", role: "alert" });
   const bar = element("progress", { "aria-label": words.loading, max: 1 });
   const invitation = element("div", { class: "invitation" }, element("p", {}, words.invitation), ghost());
-  const sourceRow = element("div", { class: "tokens source", role: "list" });
-  const targetRow = element("div", { class: "tokens target", role: "radiogroup", onkeydown: walk });
+  const sourceRow = element("div", { class: "tokens source", role: "list", translate: "no" });
+  const targetRow = element("div", { class: "tokens target", role: "radiogroup", translate: "no", onkeydown: walk });
   const lines = svg("svg", { class: "lines", "aria-hidden": "true" });
   const [sourceName, targetName] = [element("span", { class: "name" }), element("span", { class: "name" })];
-  const scene = element("div", { class: "scene" }, lines, sourceName, sourceRow, targetName, targetRow);
+  const scene = element("div", { class: "scene" }, lines, sourceName, sourceRow, targetRow, targetName);
   const back = element("button", { type: "button", onclick: () => goTo(view.step - 1) }, "←");
   const on = element("button", { type: "button", onclick: () => goTo(view.step + 1) }, "→");
   back.setAttribute("aria-label", words.back);
@@ -147,11 +147,11 @@ function render({ model: host, el }) {
   const runnersName = element("p", { class: "heading", id: freshId() });
   const choices = element(
     "div",
-    { class: "runners", role: "group", "aria-labelledby": runnersName.id },
+    { class: "runners", role: "group", translate: "no", "aria-labelledby": runnersName.id },
     runners.map(({ node }) => node),
   );
   const look = element("select", { id: ids.look });
-  const map = svg("svg", { class: "map", role: "img" });
+  const map = svg("svg", { class: "map", role: "img", translate: "no" });
   const result = element(
     "div",
     { class: "result", hidden: true },
@@ -161,7 +161,7 @@ function render({ model: host, el }) {
     element(
       "div",
       { class: "panes" },
-      element("div", {}, runnersName, choices, element("p", { class: "note" }, words.choose_hint)),
+      element("div", {}, runnersName, choices),
       element(
         "div",
         {},
@@ -236,11 +236,17 @@ function render({ model: host, el }) {
   // the words to offer come with the model; a failure is told when a translation is asked for
   field.input.addEventListener("focus", () => load().then(field.look, () => {}), { once: true });
 
-  /** Pale bars in the place of what is to come. */
+  /** Pale bars and a pale map in the place of what is to come. */
   function ghost() {
-    const bars = [0.9, 0.42, 0.3, 0.18, 0.1].map((p, i) => `M0 ${8 + 30 * i}h${(60 + 300 * p).toFixed(0)}`);
-    const path = svg("path", { d: bars.join(""), stroke: "var(--w-hairline)", "stroke-width": 14 });
-    return svg("svg", { class: "ghost", viewBox: "0 0 360 140", "aria-hidden": "true" }, path);
+    const bars = [150, 62, 38, 24, 12].map((width, i) => `M0 ${10 + 28 * i}h${width}v10h${-width}z`);
+    const cells = Array.from({ length: 25 }, (_, i) => `M${210 + 28 * (i % 5)} ${28 * Math.floor(i / 5)}h26v26h-26z`);
+    const dark = cells.filter((_, i) => i % 6 === 0);
+    return svg(
+      "svg",
+      { class: "ghost", viewBox: "0 0 360 140", "aria-hidden": "true" },
+      svg("path", { d: cells.join(""), fill: "var(--w-surface)" }),
+      svg("path", { d: [...bars, ...dark].join(""), fill: "var(--w-hairline)" }),
+    );
   }
 
   // ---- the model
@@ -285,6 +291,7 @@ function render({ model: host, el }) {
     view.anyway = anyway;
     if (fresh) {
       chosen = {};
+      view.chosen = "";
       view.step = 0;
     }
     share();
@@ -326,7 +333,7 @@ function render({ model: host, el }) {
         button(name, () => turnTo(found.direction, view.sentence)),
       );
     }
-    const rows = found.words.slice(0, 3).map(({ word, near }) =>
+    const rows = found.unknown.slice(0, 3).map(({ word, near }) =>
       element(
         "p",
         {},
@@ -389,8 +396,10 @@ function render({ model: host, el }) {
     clearTimeout(timer);
     show(result);
     const { length } = now.steps;
+    const along = from === 0 && !STILL.matches; // look on while it is written, then begin at the beginning
     revealed = STILL.matches ? length : Math.min(from, length);
     const next = () => {
+      if (along) view.step = revealed < length ? Math.max(0, revealed - 1) : 0;
       draw();
       if (revealed < length) {
         stage.setAttribute("aria-busy", "true");
@@ -472,7 +481,7 @@ function render({ model: host, el }) {
     field.input.lang = tag(source());
   }
 
-  const shown = (token) => (token.startsWith("<") ? element("code", { translate: "no" }, token) : token);
+  const shown = (token) => (token.startsWith("<") ? element("code", {}, token) : token);
 
   function draw() {
     if (!now || result.hidden) return;
@@ -506,16 +515,12 @@ function render({ model: host, el }) {
 
   function drawLook() {
     if (look.options.length) return;
-    const { num_layers, num_heads } = net.config;
-    const heads = Array.from({ length: num_layers * num_heads }, (_, i) => [
-      Math.floor(i / num_heads),
-      i % num_heads,
-    ]);
     look.append(
       element("option", { value: "mean" }, words.mean),
-      ...heads.map(([b, h]) =>
-        element("option", { value: `${b}.${h}` }, fill(words.one_head, { block: b + 1, head: h + 1 })),
-      ),
+      ...allHeads(net.config, "cross").map((name) => {
+        const [, b, h] = name.split(".").map(Number);
+        return element("option", { value: `${b}.${h}` }, fill(words.one_head, { block: b + 1, head: h + 1 }));
+      }),
     );
     look.value = view.look;
     if (!look.value) look.value = view.look = "mean";
@@ -542,7 +547,7 @@ function render({ model: host, el }) {
       }),
     );
     const before = now.before && tokensOf(now.before);
-    const held = targetRow.contains(document.activeElement) || targetRow.contains(el.getRootNode().activeElement);
+    const held = targetRow.contains(el.getRootNode().activeElement);
     targetRow.replaceChildren(
       ...tokensOf(now.steps).map((token, i) =>
         element(
@@ -616,7 +621,7 @@ function render({ model: host, el }) {
     const room = Math.min(map.parentElement.clientWidth || 300, 380);
     const wide = (tokens) => Math.max(...tokens.map((token) => [...token].length * (hasWide(token) ? 13 : 7.2)));
     const left = Math.min(84, wide(rows) + 10);
-    const cell = Math.max(14, Math.min(34, (room - left - 26) / columns.length));
+    const cell = Math.max(14, Math.min(28, 230 / rows.length, (room - left - 26) / columns.length));
     const top = Math.min(70, 0.75 * wide(columns) + 14);
     const [width, height] = [left + columns.length * cell + 26, top + rows.length * cell + 4];
     map.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -636,7 +641,7 @@ function render({ model: host, el }) {
       group.append(
         svg("text", { ...name, lang: tag(target()) }, rows[i]),
         svg("rect", { x: left, y, width: columns.length * cell, height: cell, fill: "var(--w-surface)" }),
-        ...row.map((value, j) =>
+        ...Array.from(row, (value, j) =>
           svg("rect", {
             x: left + j * cell,
             y,
@@ -739,7 +744,7 @@ function render({ model: host, el }) {
           element("th", { scope: "row" }, name),
           element(
             "td",
-            { lang: tag(target()) },
+            { lang: tag(target()), translate: "no" },
             button(net.text(numbers), () => follow(numbers), { "aria-pressed": String(numbers.join(" ") === path) }),
           ),
           element("td", {}, score.toFixed(3).replace("-", "−")),
@@ -774,7 +779,8 @@ function render({ model: host, el }) {
       diagonal: found(({ model, sentence, run }) => {
         const tokens = [...splitTokens(sentence), "<eos>"];
         const pairs = run().map((step) => [model.tgtVocab[step.number], tokens[largest(looks(step, "mean"), 1)[0]]]);
-        return { list: pairs.map(([to, from]) => `${to} ← ${from}`).join(words.comma) };
+        const named = pairs.filter(([to]) => /^\p{L}/u.test(to));
+        return { list: named.map(([to, from]) => `${to} ← ${from}`).join(words.comma) };
       }),
       second: found(({ model, run, text }) => {
         const [first] = run();
