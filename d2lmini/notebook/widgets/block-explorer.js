@@ -442,15 +442,14 @@ function render({ model: host, el }) {
       lang: view.direction.split("-")[source ? 0 : 1],
       chosen: source ? view.token : view.mark,
       pick(i) {
-        const n = (source ? walk.source : walk.target).length;
-        view[source ? "token" : "mark"] = (i + n) % n;
+        view[source ? "token" : "mark"] = i; // draw keeps it within the tokens
         draw();
       },
     };
   }
 
   const nameOf = (stop, part) => {
-    if (part === "norm") return `${stop.name}`;
+    if (part === "norm") return stop.name;
     if (stop.block === undefined) return `${stop.side}.${part}`;
     return `${stop.name}.${part === "ffn" ? "output" : part}`;
   };
@@ -543,43 +542,43 @@ function render({ model: host, el }) {
       "figure",
       {},
       element("p", { class: "caption" }, element("b", {}, title), ` ${shape}`),
-      element("div", { class: "rows" }, place === 0 ? radios(rows) : labels(rows), picture),
+      element("div", { class: "rows" }, labels(rows, place === 0), picture),
       readout,
     );
     return { figure, shape: `${title}: ${shape}.`, said: `${title}: ${cell(rows.chosen, j)}` };
   }
 
-  function radios({ tokens: names, lang, chosen: on, pick }) {
-    const step = (event) => {
+  /** A group of which one is chosen, by click or arrow keys; each has its content in a list. */
+  function radios(attributes, contents, on, pick) {
+    const onkeydown = (event) => {
       const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
       if (!by) return;
       event.preventDefault();
-      pick(on + by);
+      pick((on + by + contents.length) % contents.length);
       stage.querySelector("[role=radio][aria-checked=true]").focus();
     };
-    return element(
-      "div",
-      { class: "tokens", role: "radiogroup", "aria-label": words.token, lang, onkeydown: step },
-      names.map((token, i) =>
-        element(
-          "button",
-          {
-            type: "button",
-            role: "radio",
-            "aria-checked": String(i === on),
-            tabindex: i === on ? 0 : -1,
-            "data-key": `token-${i}`,
-            onclick: () => pick(i),
-          },
-          token,
-        ),
-      ),
-    );
+    const radio = (content, i) =>
+      element(
+        "button",
+        {
+          type: "button",
+          role: "radio",
+          "aria-checked": String(i === on),
+          tabindex: i === on ? 0 : -1,
+          "data-key": `radio-${i}`,
+          onclick: () => pick(i),
+        },
+        content,
+      );
+    return element("div", { role: "radiogroup", onkeydown, ...attributes }, contents.map(radio));
   }
 
-  function labels({ tokens: names, lang, chosen: on }) {
+  /** The tokens beside a heat map: beside the first one they can be chosen. */
+  function labels({ tokens: names, lang, chosen: on, pick }, first) {
+    const attributes = { class: "tokens", lang };
+    if (first) return radios({ ...attributes, "aria-label": words.token }, names, on, pick);
     const label = (token, i) => element("span", { "data-on": i === on }, token);
-    return element("div", { class: "tokens", lang, "aria-hidden": "true" }, names.map(label));
+    return element("div", { ...attributes, "aria-hidden": "true" }, names.map(label));
   }
 
   function legend(most) {
@@ -613,7 +612,7 @@ function render({ model: host, el }) {
     const causal = stop.part === "attention1";
     const h = SIZES.num_heads;
     const heads = walk.seen[`${stop.name}.weights`] ?? Array.from({ length: h }, () => blank(n, m));
-    const known = state === "awake" && walk.seen[`${stop.name}.weights`];
+    const known = state === "awake";
     const lines = heads.map((rows) => {
       const row = rows[asking.chosen];
       const to = row.indexOf(Math.max(...row));
@@ -736,13 +735,9 @@ function render({ model: host, el }) {
       [words.before, sum],
       [words.normalized, sum.map((x) => (x - mean) * factor)],
       [words.after, norm],
-    ];
-    const known = state === "awake";
-    const cells = ([name, row]) => {
-      const found = moments(row);
-      const shown = [found.mean, found.deviation].map((x) => (known ? signed(x) : "…"));
-      return element("tr", {}, element("th", { scope: "row" }, name), shown.map((x) => element("td", {}, x)));
-    };
+    ].map(([name, row]) => [name, ...Object.values(moments(row)).map((x) => (state === "awake" ? signed(x) : "…"))]);
+    const cells = ([name, ...found]) =>
+      element("tr", {}, element("th", { scope: "row" }, name), found.map((x) => element("td", {}, x)));
     const head = [words.mean, words.deviation].map((name) => element("th", { scope: "col" }, name));
     const title = fill(words.row, { token: rows.tokens[rows.chosen] });
     const table = element(
@@ -752,14 +747,11 @@ function render({ model: host, el }) {
       element("thead", {}, element("tr", {}, element("td", {}), head)),
       element("tbody", {}, lines.map(cells)),
     );
-    const told3 = lines.map(([name, row]) => {
-      const found = moments(row);
-      return `${name}: ${words.mean} ${signed(found.mean)}, ${words.deviation} ${signed(found.deviation)}`;
-    });
+    const spoken = lines.map(([name, m, s]) => `${name}: ${words.mean} ${m}, ${words.deviation} ${s}`);
     return {
       ...drawn,
       nodes: [drawn.nodes[0], table, drawn.nodes[1], drawn.legend],
-      summary: `${title}: ${told3.join("; ")}`,
+      summary: `${title}: ${spoken.join("; ")}`,
     };
   }
 
@@ -771,10 +763,9 @@ function render({ model: host, el }) {
     const all = values[0].length * hidden;
     const count = counts.reduce((sum, one) => sum + one, 0);
     const token = rows.tokens[rows.chosen];
-    const known = state === "awake";
-    const numbers = known
-      ? { count, percent: percent(count / all), own: counts[rows.chosen] }
-      : { count: "…", percent: "…", own: "…" };
+    const found = [count, percent(count / all), counts[rows.chosen]];
+    const [total, share, own] = state === "awake" ? found : ["…", "…", "…"];
+    const numbers = { count: total, percent: share, own };
     const said = fill(words.zeros, { ...numbers, all, token, hidden });
     return {
       ...drawn,
@@ -790,32 +781,15 @@ function render({ model: host, el }) {
     const shape = fill(words.logits_shape, { v: walk.model?.tgtVocab.length ?? "…" });
     const code = view.direction.slice(3);
     const take = (i) => {
-      choice = (i + list.length) % list.length;
+      choice = i;
       draw();
     };
-    const step = (event) => {
-      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      take(choice + by);
-      stage.querySelector("[role=radio][aria-checked=true]").focus();
-    };
-    const row = (one, i) =>
-      element(
-        "button",
-        {
-          type: "button",
-          role: "radio",
-          "aria-checked": String(i === choice),
-          tabindex: i === choice ? 0 : -1,
-          "data-key": `candidate-${i}`,
-          onclick: () => take(i),
-        },
-        element("span", { lang: code }, name(one)),
-        element("span", { class: "bar" }, element("i", { style: `width: ${(100 * one.probability).toFixed(1)}%` })),
-        element("span", { class: "number" }, known ? one.probability.toFixed(3) : "…"),
-        element("span", { class: "number" }, known ? signed(one.score, 2) : "…"),
-      );
+    const row = (one) => [
+      element("span", { lang: code }, name(one)),
+      element("span", { class: "bar" }, element("i", { style: `width: ${(100 * one.probability).toFixed(1)}%` })),
+      element("span", { class: "number" }, known ? one.probability.toFixed(3) : "…"),
+      element("span", { class: "number" }, known ? signed(one.score, 2) : "…"),
+    ];
     const head = [words.next_token, "", words.probability, words.score].map((text) => element("span", {}, text));
     const end = finished() ? fill(words.finished, { text: walk.model.text(walk.numbers) }) : "";
     const pick = known && chosen() ? `${name(chosen())} ${chosen().probability.toFixed(3)}` : "";
@@ -826,7 +800,7 @@ function render({ model: host, el }) {
           "div",
           { class: "candidates" },
           element("div", { class: "head", "aria-hidden": "true" }, head),
-          element("div", { role: "radiogroup", "aria-label": words.choose, onkeydown: step }, list.map(row)),
+          radios({ "aria-label": words.choose }, list.map(row), choice, take),
         ),
         element("p", { class: "end" }, end),
       ],
