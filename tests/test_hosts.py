@@ -23,6 +23,7 @@ EXPLORERS = {
     "clock-explorer": "positional-encoding",
     "plane-explorer": "self-attention",
     "rotary-explorer": "relative-positions",
+    "translator-explorer": "translation",
 }
 WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
@@ -278,6 +279,20 @@ def test_plane_explorer(host: Host) -> None:
     explorer.page.mouse.move(box["x"] + 300, box["y"] + box["height"] / 2, steps=3)
     explorer.page.mouse.up()
     assert float(number.input_value()) > 0  # it was to the left of 0, and is to the right
+
+
+def test_translator_explorer(host: Host) -> None:
+    """Its weights are a file on the website, and come from the kernel in a notebook."""
+    explorer = host.explorer("translator-explorer")
+    field = explorer.get_by_role("combobox", name="Sentence")
+    field.fill("I don't eat fish.")
+    field.press("Enter")
+    explorer.locator(".target [role=radio]").first.wait_for(timeout=PATIENCE)
+    explorer.page.locator(".stage:not([aria-busy])").wait_for()
+    explorer.locator(".target [aria-checked=true]").press("ArrowRight")
+    assert said(explorer).startswith("Step 2: ")
+    explorer.get_by_label("Direction").select_option("en-zh")
+    explorer.locator(".target").get_by_text("鱼").wait_for(timeout=PATIENCE)
 
 
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:

@@ -585,6 +585,27 @@ def test_the_answers_are_computed(show: Any) -> None:
     assert every == 24 and 0 <= changed < 24
 
 
+def test_a_question_is_marked_when_it_was_tried(show: Any) -> None:
+    page = show(KIND)
+    marks = lambda: [bool(text) for text in page.locator(".mark").all_inner_texts()]  # noqa: E731
+    translate(page)
+    assert marks() == [False] * 5
+    page.locator(".target [aria-checked=true]").press("End")
+    assert marks() == [True, False, False, False, False]
+    page.keyboard.press("Home")
+    page.locator(".runners button").nth(1).click()
+    done(page)
+    assert marks() == [True, True, False, False, False]
+    page.get_by_text("Switch heads off", exact=True).click()
+    page.locator(".block button").first.click()
+    assert marks() == [True, True, False, True, False]
+    page.locator(".every").last.click()
+    assert marks() == [True, True, True, True, False]
+    page.get_by_text("Greedy or beam search", exact=True).click()
+    expect(page.locator("tbody tr")).to_have_count(5)
+    assert marks() == [True] * 5
+
+
 # ---- links
 
 

@@ -77,7 +77,8 @@ class _Joiner:
             return self.virtual[name]
         text = (self.folder / name).read_text(encoding="utf-8")
         if name.endswith(".css"):
-            return f"export default {json.dumps(_SPACE.sub('', text), ensure_ascii=False)};"
+            rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
+            return f"export default {json.dumps(rules, ensure_ascii=False)};"
         return text
 
     def _join(self, name: str, above: tuple[str, ...]) -> None:

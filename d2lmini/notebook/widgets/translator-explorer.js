@@ -194,18 +194,30 @@ function render({ model: host, el }) {
     element(
       "table",
       {},
-      element("thead", {}, element("tr", {}, words.beam_columns.map((name) => element("th", { scope: "col" }, name)))),
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          words.beam_columns.map((name) => element("th", { scope: "col" }, name)),
+        ),
+      ),
       ranking,
     ),
   );
   const answers = facts();
-  const tries = thingsToTry(words, [
-    { later: answers.diagonal, otherwise: words.failed, met: () => met.stepped && view.step === now?.steps.length - 1 },
-    { later: answers.second, otherwise: words.failed, met: () => now?.steps[0] && isForced(0) },
-    { later: answers.blind, otherwise: words.failed, met: () => net && allHeads(net.config, "cross").every((head) => off.has(head)) },
-    { later: answers.single, otherwise: words.failed, met: () => off.size === 1 },
-    { later: answers.beam, otherwise: words.failed, met: () => met.beam },
-  ]);
+  const reached = [
+    () => met.stepped && view.step === now?.steps.length - 1,
+    () => now?.steps[0] && isForced(0),
+    () => net && allHeads(net.config, "cross").every((head) => off.has(head)),
+    () => off.size === 1,
+    () => met.beam,
+  ];
+  const tries = thingsToTry(
+    words,
+    reached.map((here, i) => ({ later: answers[i], otherwise: words.failed, met: here })),
+  );
   const root = element(
     "div",
     { class: "d2l-translator", role: "group", "aria-label": words.title, lang: language.tag },
@@ -317,7 +329,7 @@ function render({ model: host, el }) {
     reveal(fresh ? 0 : now.steps.length);
   }
 
-  const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
+  const button = (text, onclick, more = {}) => element("button", { type: "button", onclick, ...more }, text);
 
   function complain({ kind, ...found }) {
     if (kind === "empty") return tell(words.empty);
@@ -775,14 +787,14 @@ function render({ model: host, el }) {
       const text = (steps) => model.text(numbersOf(steps));
       return { sentence, text: text(run()), ...about({ model, sentence, encode, run, text }) };
     };
-    return {
-      diagonal: found(({ model, sentence, run }) => {
+    return [
+      found(({ model, sentence, run }) => {
         const tokens = [...splitTokens(sentence), "<eos>"];
         const pairs = run().map((step) => [model.tgtVocab[step.number], tokens[largest(looks(step, "mean"), 1)[0]]]);
         const named = pairs.filter(([to]) => /^\p{L}/u.test(to));
         return { list: named.map(([to, from]) => `${to} ← ${from}`).join(words.comma) };
       }),
-      second: found(({ model, run, text }) => {
+      found(({ model, run, text }) => {
         const [first] = run();
         const [best, next] = largest(first.logits, 2);
         const odds = softmax(first.logits);
@@ -790,16 +802,16 @@ function render({ model: host, el }) {
         const [a, b] = [best, next].map((number) => model.tgtVocab[number]);
         return { a, b, p: decimals(odds[best]), q: decimals(odds[next]), other };
       }),
-      blind: found(({ model, run, text }) => ({
+      found(({ model, run, text }) => ({
         other: text(run({ off: new Set(allHeads(model.config, "cross")) })),
       })),
-      single: found(({ model, run, text }) => {
+      found(({ model, run, text }) => {
         const whole = text(run());
         const heads = Object.keys(ATTENTIONS).flatMap((attention) => allHeads(model.config, attention));
         const changed = heads.filter((head) => text(run({ off: new Set([head]) })) !== whole).length;
         return { changed, all: heads.length };
       }),
-      beam: found(({ model }) => {
+      found(({ model }) => {
         const texts = sentences[source()];
         const better = texts.filter((sentence) => {
           const encoded = model.encode(model.numbers(splitTokens(sentence)));
@@ -807,7 +819,7 @@ function render({ model: host, el }) {
         });
         return { better: better.length, all: texts.length };
       }),
-    };
+    ];
   }
 
   // ---- the view
