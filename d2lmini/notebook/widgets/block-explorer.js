@@ -1,7 +1,18 @@
 // Block stepper: a sentence walks through a trained model of the course, stop by stop. Every tensor that is shown is
 // computed here, in the page, from the weights that come at the first touch.
 
-import { SENTENCES, SIZES, STOPS, candidates, decoderWalk, encoderWalk, findings, moments, sharpest, zeros } from "./block-walk.js";
+import {
+  SENTENCES,
+  SIZES,
+  STOPS,
+  candidates,
+  decoderWalk,
+  encoderWalk,
+  findings,
+  moments,
+  sharpest,
+  zeros,
+} from "./block-walk.js";
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
@@ -44,7 +55,9 @@ const within = (value, most) => Math.min(most, Math.max(0, Math.round(value) || 
 const blank = (n, width) => Array.from({ length: n }, () => new Float32Array(width));
 const largestOf = (rows) => Math.max(...rows.map((row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0)));
 const glued = (text) => text.replace(/\([^)]*\)/g, (shape) => shape.replaceAll(" ", "\u00a0"));
-const wide = (text) => [...text].reduce((sum, letter) => sum + (hasHan(letter) ? 12 : letter === "<" || letter === ">" ? 9 : 6.5), 0);
+/** About how wide a label of a head's map is. */
+const wide = (text) =>
+  [...text].reduce((sum, letter) => sum + (hasHan(letter) ? 12 : "<>".includes(letter) ? 9 : 6.5), 0);
 
 function render({ model: host, el }) {
   const home = `en-${{ vi: "vi", zh: "zh" }[language.tag.slice(0, 2)] ?? "fr"}`;
@@ -308,7 +321,8 @@ function render({ model: host, el }) {
 
   const tokens = () => view.written.split(" ").filter(Boolean);
   const chosen = () => walk.next?.[choice];
-  const finished = () => at("softmax") && (chosen()?.number === EOS || walk.target.length >= walk.model.config.num_steps);
+  const finished = () =>
+    at("softmax") && (chosen()?.number === EOS || walk.target.length >= walk.model.config.num_steps);
 
   /** One stop on or back. From the last one the chosen token is fed back in, and the decoder begins again. */
   function move(by) {
@@ -466,7 +480,7 @@ function render({ model: host, el }) {
       values,
       rows,
       nodes: drawn.map(({ figure }) => figure),
-      legend: legend(most),
+      legend: bothSigns(most),
       shapes: drawn.map(({ shape }) => shape),
       summary: drawn.map(({ said }) => said).join(words.comma),
     };
@@ -486,10 +500,12 @@ function render({ model: host, el }) {
       }),
     );
     const even = { "vector-effect": "non-scaling-stroke", fill: "none" };
+    const frame = { y: rows.chosen, height: 0.92, stroke: "var(--w-text)", ...even };
     const view = { viewBox: `0 0 ${d} ${n}`, preserveAspectRatio: "none" };
     const keys = { role: "slider", tabindex: 0, "data-key": `heat-${place}`, "aria-label": title };
-    const now = { "aria-valuemin": 1, "aria-valuemax": d, "aria-valuenow": j + 1, "aria-valuetext": cell(rows.chosen, j) };
-    const readout = element("figcaption", { class: "readout" }, cell(rows.chosen, j));
+    const chosen = cell(rows.chosen, j);
+    const now = { "aria-valuemin": 1, "aria-valuemax": d, "aria-valuenow": j + 1, "aria-valuetext": chosen };
+    const readout = element("figcaption", { class: "readout" }, chosen);
     const find = (event) => {
       const box = picture.getBoundingClientRect();
       const part = (at, from, size, count) => within(Math.floor(((at - from) / size) * count), count - 1);
@@ -506,7 +522,7 @@ function render({ model: host, el }) {
           readout.textContent = cell(...find(event));
         },
         onpointerleave: () => {
-          readout.textContent = cell(rows.chosen, j);
+          readout.textContent = chosen;
         },
         onclick: (event) => {
           const [row, col] = find(event);
@@ -534,8 +550,8 @@ function render({ model: host, el }) {
       (heads ? [1, 2, 3] : []).map((head) =>
         svg("path", { d: `M${(head * d) / 4} 0V${n}`, stroke: "var(--w-muted)", "stroke-dasharray": "3 3", ...even }),
       ),
-      svg("rect", { y: rows.chosen, width: d, height: 0.92, stroke: "var(--w-text)", ...even }),
-      svg("rect", { x: j, y: rows.chosen, width: 1, height: 0.92, stroke: "var(--w-text)", "stroke-width": 2, ...even }),
+      svg("rect", { ...frame, width: d }),
+      svg("rect", { ...frame, x: j, width: 1, "stroke-width": 2 }),
     );
     const shape = glued(fill(words.shape, { n, d }));
     const figure = element(
@@ -545,7 +561,7 @@ function render({ model: host, el }) {
       element("div", { class: "rows" }, labels(rows, place === 0), picture),
       readout,
     );
-    return { figure, shape: `${title}: ${shape}.`, said: `${title}: ${cell(rows.chosen, j)}` };
+    return { figure, shape: `${title}: ${shape}.`, said: `${title}: ${chosen}` };
   }
 
   /** A group of which one is chosen, by click or arrow keys; each has its content in a list. */
@@ -581,11 +597,18 @@ function render({ model: host, el }) {
     return element("div", { ...attributes, "aria-hidden": "true" }, names.map(label));
   }
 
-  function legend(most) {
-    const mix = (color) => `color-mix(in srgb, var(--w-${color}) ${100 * SHADE}%, var(--w-bg))`;
-    const bar = element("i", { style: `background: linear-gradient(to right, ${mix("key")}, var(--w-bg), ${mix("query")})` });
-    const end = (sign) => element("span", {}, most ? `${sign}${most.toFixed(2)}` : "…");
-    return element("p", { class: "legend" }, end("−"), bar, end(""));
+  /** The scale of a picture, from its least to its largest number, through the background at 0. */
+  function legend(...ends) {
+    const ink = { "-1": "key", 1: "query" };
+    const mix = ([sign]) =>
+      sign ? `color-mix(in srgb, var(--w-${ink[sign]}) ${100 * SHADE}%, var(--w-bg))` : "var(--w-bg)";
+    const style = `background: linear-gradient(to right, ${ends.map(mix).join(", ")})`;
+    return element("p", { class: "legend" }, ends[0][1], element("i", { style }), ends.at(-1)[1]);
+  }
+
+  function bothSigns(most) {
+    const end = (sign) => (most ? `${sign}${most.toFixed(2)}` : "…");
+    return legend([-1, end("−")], [0], [1, end("")]);
   }
 
   const plainScene = (parts) => (stop) => {
@@ -650,6 +673,7 @@ function render({ model: host, el }) {
       nodes: [
         element("p", { class: "caption" }, shape),
         element("div", { class: "heads" }, maps),
+        legend([0, "0"], [1, "1"]),
         element("p", { class: "small" }, reading),
         element("div", { class: "pick" }, element("label", { for: ids.tensor }, words.tensor), select),
         ...drawn.nodes,
@@ -697,7 +721,11 @@ function render({ model: host, el }) {
         ),
       ),
       across.map((token, j) =>
-        text({ transform: `translate(${left + (j + 0.6) * cell} ${top - 4}) rotate(-55)`, fill: "var(--w-key)" }, token, answering.lang),
+        text(
+          { transform: `translate(${left + (j + 0.6) * cell} ${top - 4}) rotate(-55)`, fill: "var(--w-key)" },
+          token,
+          answering.lang,
+        ),
       ),
       down.map((token, i) => {
         const on = i === asking.chosen;
