@@ -422,11 +422,11 @@ function render({ model: host, el }) {
           source: view.sentence,
           target: joinTokens(tokensOf(now.steps, false)),
         });
+        share();
       }
     };
     next();
     drawBeam();
-    share();
   }
 
   function choose(number) {
