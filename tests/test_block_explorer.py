@@ -393,10 +393,10 @@ def test_a_link_shows_what_was_shared(show: Any) -> None:
     page.locator("[aria-label='Decoder, block 2: cross-attention']").click()
     page.get_by_label("Tensor").select_option("K")
     page.wait_for_url(lambda url: '"tensor":"K"' in unquote_plus(url) and "block1.attention2" in url)
-    seen = page.locator(".panel").inner_text()
+    seen = page.locator(".scene").inner_text()
     again = show(KIND, query=page.evaluate("location.search"))
     send(again)
-    assert again.locator(".panel").inner_text() == seen
+    assert again.locator(".scene").inner_text() == seen
 
 
 @pytest.mark.parametrize(
