@@ -42,7 +42,7 @@ const BY_HEAD = ["Q", "K", "V", "heads"]; // in these, heads lie side by side
 const LEVELS = 16; // of a color
 const SHADE = 0.9; // of the largest number
 const HEARD = 300; // milliseconds without a change, before it is announced
-const ROOM = 164; // width of a head's map: two fit beside each other on a phone
+const ROOM = 158; // width of a head's map: two fit beside each other on a phone
 const EPSILON = 1e-5; // of layer norm
 
 const signed = (value, digits = 3) =>
@@ -237,7 +237,7 @@ function render({ model: host, el }) {
     while (!models.has(view.direction)) {
       const { direction } = view;
       state = "loading";
-      draw();
+      drawInvite(); // what was touched has been drawn already
       try {
         models.set(direction, new Transformer(readCheckpoint(await weights(host, direction))));
       } catch (reason) {
@@ -393,11 +393,16 @@ function render({ model: host, el }) {
       stage.replaceChildren(...drawn.nodes);
       announce(drawn, first);
     });
+    drawInvite();
+    tries.look();
+    if (!first) shareView(el, "block", view);
+  }
+
+  /** What stands in the place of the numbers until the model is there. */
+  function drawInvite() {
     invite.hidden = state === "awake";
     note.textContent = { loading: words.loading, failed: words.failed }[state] ?? words.fetched;
     start.hidden = state === "loading";
-    tries.look();
-    if (!first) shareView(el, "block", view);
   }
 
   /** A new stop is announced with its sentence and shapes, a new token with what is new about it. */
