@@ -765,7 +765,9 @@ function render({ model: host, el }) {
           element(
             "td",
             { lang: tag(target()), translate: "no" },
-            button(net.text(numbers) || "<eos>", () => follow(numbers), { "aria-pressed": String(numbers.join(" ") === path) }),
+            button(net.text(numbers) || "<eos>", () => follow(numbers), {
+              "aria-pressed": String(numbers.join(" ") === path),
+            }),
           ),
           element("td", {}, score.toFixed(3).replace("-", "−")),
         ),
