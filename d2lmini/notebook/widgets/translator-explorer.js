@@ -94,6 +94,7 @@ function render({ model: host, el }) {
   let chosen = {};
   let turn = 0; // what comes late, of an earlier wish, is dropped
   let revealed = 0;
+  const drawn = {}; // what tokens and map were made of
   let timer;
   const met = { stepped: false, beam: false };
 
@@ -537,8 +538,25 @@ function render({ model: host, el }) {
     if (!look.value) look.value = view.look = "mean";
   }
 
+  /** The tokens are made anew for a new translation only; from step to step they change their looks. */
   function drawTokens(at) {
+    if (drawn.tokens !== now) {
+      drawn.tokens = now;
+      makeTokens();
+    }
     const row = looks(now.steps[at], view.look);
+    [...sourceRow.children].forEach((chip, j) => {
+      chip.lastChild.textContent = row[j].toFixed(2);
+      chip.style.setProperty("--share", row[j].toFixed(3));
+    });
+    [...targetRow.children].forEach((chip, i) => {
+      chip.setAttribute("aria-checked", i === at);
+      chip.tabIndex = i === at ? 0 : -1;
+      chip.toggleAttribute("data-hidden", i >= revealed);
+    });
+  }
+
+  function makeTokens() {
     sourceName.textContent = words.languages[source()];
     targetName.textContent = words.languages[target()];
     sourceRow.lang = tag(source());
@@ -546,19 +564,16 @@ function render({ model: host, el }) {
     targetRow.setAttribute("aria-label", words.tokens);
     sourceRow.setAttribute("aria-label", words.languages[source()]);
     sourceRow.replaceChildren(
-      ...readTokens().map((token, j) => {
-        const chip = element(
+      ...readTokens().map((token, j) =>
+        element(
           "span",
           { class: "chip", role: "listitem", title: token === "<unk>" ? now.tokens[j] : null },
           shown(token),
-          element("span", { class: "share" }, row[j].toFixed(2)),
-        );
-        chip.style.setProperty("--share", row[j].toFixed(3));
-        return chip;
-      }),
+          element("span", { class: "share" }),
+        ),
+      ),
     );
     const before = now.before && tokensOf(now.before);
-    const held = targetRow.contains(el.getRootNode().activeElement);
     targetRow.replaceChildren(
       ...tokensOf(now.steps).map((token, i) =>
         element(
@@ -567,22 +582,15 @@ function render({ model: host, el }) {
             type: "button",
             role: "radio",
             class: "chip",
-            "aria-checked": String(i === at),
-            tabindex: i === at ? 0 : -1,
             "data-forced": isForced(i),
             "data-changed": before !== null && before[i] !== token,
-            "data-hidden": i >= revealed,
-            onclick: () => {
-              goTo(i);
-              targetRow.children[i].focus();
-            },
+            onclick: () => goTo(i),
           },
           shown(token),
           isForced(i) ? element("span", { class: "unseen" }, ` (${words.yours})`) : null,
         ),
       ),
     );
-    if (held) targetRow.children[at].focus();
   }
 
   /** From each source token to the target token, as wide as the weight. The tokens may stand in several rows. */
@@ -627,57 +635,57 @@ function render({ model: host, el }) {
   }
 
   function drawMap(at) {
+    const room = Math.min(map.parentElement.clientWidth || 300, 380);
+    const key = `${view.look} ${room}`;
+    if (drawn.map !== now || drawn.key !== key) {
+      Object.assign(drawn, { map: now, key });
+      makeMap(room);
+    }
+    const rows = [...map.querySelectorAll(".row")];
+    rows.forEach((row, i) => {
+      row.toggleAttribute("data-hidden", i >= revealed);
+      row.toggleAttribute("data-now", i === at);
+    });
+    map.lastChild.setAttribute("y", Number(rows[at].children[1].getAttribute("y")) - 1);
+  }
+
+  function makeMap(room) {
     const columns = readTokens();
     const rows = tokensOf(now.steps);
-    const room = Math.min(map.parentElement.clientWidth || 300, 380);
     const wide = (tokens) => Math.max(...tokens.map((token) => [...token].length * (hasWide(token) ? 13 : 7.2)));
     const left = Math.min(84, wide(rows) + 10);
     const cell = Math.max(14, Math.min(28, 230 / rows.length, (room - left - 26) / columns.length));
     const top = Math.min(70, 0.75 * wide(columns) + 14);
-    const [width, height] = [left + columns.length * cell + 26, top + rows.length * cell + 4];
+    const across = columns.length * cell;
+    const [width, height] = [left + across + 26, top + rows.length * cell + 4];
     map.setAttribute("viewBox", `0 0 ${width} ${height}`);
     map.setAttribute("width", width);
     map.setAttribute("height", height);
     const text = { "font-size": 12, fill: "var(--w-text)" };
-    const parts = columns.map((token, j) => {
-      const [x, y] = [left + (j + 0.6) * cell, top - 6];
-      return svg("text", { ...text, x, y, transform: `rotate(-38 ${x} ${y})`, lang: tag(source()) }, token);
-    });
-    now.steps.forEach((step, i) => {
-      const y = top + i * cell;
-      const row = looks(step, view.look);
-      const weight = i === at ? 700 : 400;
-      const name = { ...text, x: left - 6, y: y + cell / 2 + 4, "text-anchor": "end", "font-weight": weight };
-      const group = svg("g", { class: "row", onclick: () => goTo(i), "data-hidden": i >= revealed });
-      group.append(
-        svg("text", { ...name, lang: tag(target()) }, rows[i]),
-        svg("rect", { x: left, y, width: columns.length * cell, height: cell, fill: "var(--w-surface)" }),
-        ...Array.from(row, (value, j) =>
-          svg("rect", {
-            x: left + j * cell,
-            y,
-            width: cell - 1,
-            height: cell - 1,
-            fill: "var(--w-query)",
-            "fill-opacity": value.toFixed(3),
-          }),
-        ),
-      );
-      if (i === at)
-        group.append(
-          svg("rect", {
-            x: left - 1,
-            y: y - 1,
-            width: columns.length * cell + 1,
-            height: cell + 1,
-            fill: "none",
-            stroke: "var(--w-key)",
-            "stroke-width": 2,
-          }),
+    const rect = (x, y, w, h, more) => svg("rect", { x, y, width: w, height: h, ...more });
+    map.replaceChildren(
+      ...columns.map((token, j) => {
+        const [x, y] = [left + (j + 0.6) * cell, top - 6];
+        return svg("text", { ...text, x, y, transform: `rotate(-38 ${x} ${y})`, lang: tag(source()) }, token);
+      }),
+      ...now.steps.map((step, i) => {
+        const y = top + i * cell;
+        const name = { ...text, x: left - 6, y: y + cell / 2 + 4, "text-anchor": "end", lang: tag(target()) };
+        return svg(
+          "g",
+          { class: "row", onclick: () => goTo(i) },
+          svg("text", name, rows[i]),
+          rect(left, y, across, cell, { fill: "var(--w-surface)" }),
+          Array.from(looks(step, view.look), (value, j) =>
+            rect(left + j * cell, y, cell - 1, cell - 1, {
+              fill: "var(--w-query)",
+              "fill-opacity": value.toFixed(3),
+            }),
+          ),
         );
-      parts.push(group);
-    });
-    map.replaceChildren(...parts);
+      }),
+      rect(left - 1, top, across + 1, cell + 1, { fill: "none", stroke: "var(--w-key)", "stroke-width": 2 }),
+    );
     map.setAttribute("aria-label", fill(words.map, { source: columns.join(" "), target: rows.join(" ") }));
   }
 
@@ -756,7 +764,9 @@ function render({ model: host, el }) {
           element(
             "td",
             { lang: tag(target()), translate: "no" },
-            button(net.text(numbers), () => follow(numbers), { "aria-pressed": String(numbers.join(" ") === path) }),
+            button(net.text(numbers) || "<eos>", () => follow(numbers), {
+              "aria-pressed": String(numbers.join(" ") === path),
+            }),
           ),
           element("td", {}, score.toFixed(3).replace("-", "−")),
         ),
