@@ -210,8 +210,8 @@ def course_map() -> Iterator[str]:
     """Map of the course: ten chapters, and what each of them needs
 
     Chapters 1 and 2 come first. From there one way leads to chapters 3, 4 and 5, about cost, another to 6 and
-    7, about order; either may come first. Chapters 8, 9 and 10 are still to come, drawn with dashed lines:
-    they need chapter 6.
+    7, about order; either may come first. Chapters 8, 9 and 10 build and try the Transformer: they need
+    chapter 6.
     """
     left, *columns = (85, 255, 425, 595)
     first, cost, start, order, machine = 42, 42, 160, 278, 402
@@ -223,28 +223,25 @@ def course_map() -> Iterator[str]:
         (columns[2], cost, "long-sequences", "cnn", "{{Long sequences}}"),
         (columns[0], order, "positional-encoding", "position", "{{Positional encoding}}"),
         (columns[1], order, "relative-positions", "position", "{{Relative positions}}"),
-        (columns[0], machine, "", "muted", "{{Transformer}}"),
-        (columns[1], machine, "", "muted", "{{Translation}}"),
-        (columns[2], machine, "", "muted", "{{What it learned}}"),
+        (columns[0], machine, "transformer", "output", "{{Transformer}}"),
+        (columns[1], machine, "translation", "output", "{{Translation}}"),
+        (columns[2], machine, "what-it-learned", "output", "{{What it learned}}"),
     )
     radius = 25
     gap = radius + 5
     for before, after in ((1, 2), (2, 3), (3, 4), (4, 5), (2, 6), (6, 7), (6, 8), (8, 9), (9, 10)):
-        (x1, y1, *_), (x2, y2, page, *_) = stations[before - 1], stations[after - 1]
+        (x1, y1, *_), (x2, y2, *_) = stations[before - 1], stations[after - 1]
         if x1 == x2:  # from below the name of the upper station
             way = f"M{x1} {y1 + 62}V{y2 - gap}"
         else:
             middle = (x1 + x2) // 2
             way = f"M{x1 + gap} {y1}C{middle + 8} {y1} {middle - 2} {y2} {x2 - gap} {y2}"
-        style = {"fill": "none", "stroke": "muted", "stroke_width": 2}
-        yield element("path", d=way, **style, stroke_dasharray="" if page else "5 5")
+        yield element("path", d=way, fill="none", stroke="muted", stroke_width=2)
     for number, (x, y, page, color, name) in enumerate(stations, 1):
-        ring = {"stroke": color, "stroke_width": 2.2, "stroke_dasharray": "" if page else "5 4"}
-        station = element(
-            "circle", cx=x, cy=y, r=radius, fill=color, fill_opacity=0.16 if page else 0, **ring
-        )
+        ring = {"stroke": color, "stroke_width": 2.2, "fill": color, "fill_opacity": 0.16}
+        station = element("circle", cx=x, cy=y, r=radius, **ring)
         station += bold(x, y + 7, str(number), color) + words(x, y + 50, name, size=17)
-        yield element("a", station, href=f"{page}.html", target="_top") if page else station
+        yield element("a", station, href=f"{page}.html", target="_top")
 
 
 def dilated_convolution() -> Iterator[str]:
