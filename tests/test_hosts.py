@@ -19,6 +19,7 @@ from d2lmini.notebook import progress
 
 EXPLORERS = {
     "attention-explorer": "multi-head-attention",
+    "block-explorer": "transformer",
     "path-explorer": "complexity",
     "clock-explorer": "positional-encoding",
     "plane-explorer": "self-attention",
@@ -279,6 +280,19 @@ def test_plane_explorer(host: Host) -> None:
     explorer.page.mouse.move(box["x"] + 300, box["y"] + box["height"] / 2, steps=3)
     explorer.page.mouse.up()
     assert float(number.input_value()) > 0  # it was to the left of 0, and is to the right
+
+
+def test_block_explorer(host: Host) -> None:
+    """Its weights come when a key is pressed on the map: as a file, or from the kernel."""
+    explorer = host.explorer("block-explorer")
+    explorer.locator("[aria-current=step]").focus()
+    for _ in range(2):  # JupyterLab has shortcuts for arrow keys of its own
+        explorer.page.keyboard.press("ArrowRight")
+    assert explorer.locator(".heading").inner_text() == "Encoder, block 1: self-attention"
+    explorer.locator(".invite").wait_for(state="hidden", timeout=PATIENCE)
+    assert re.fullmatch(r"dog → \S+ 0\.\d{3}", explorer.locator(".heads figcaption").first.inner_text())
+    explorer.locator("[role=radio][aria-checked=true]").press("ArrowDown")
+    assert explorer.locator("[role=radio][aria-checked=true]").inner_text() == "drinks"
 
 
 def test_translator_explorer(host: Host) -> None:

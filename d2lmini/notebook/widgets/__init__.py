@@ -157,8 +157,8 @@ def explorer(name: str, **options: Any) -> Any:
     """Return an explorer: a picture to play with, on the website and in the notebook alike.
 
     Args:
-        name: an explorer of the course: ``"attention-explorer"``, ``"clock-explorer"``, ``"path-explorer"``,
-            ``"plane-explorer"``, ``"rotary-explorer"`` or ``"translator-explorer"``.
+        name: an explorer of the course: ``"attention-explorer"``, ``"block-explorer"``, ``"clock-explorer"``,
+            ``"path-explorer"``, ``"plane-explorer"``, ``"rotary-explorer"`` or ``"translator-explorer"``.
         **options: none so far.
 
     Raises:

@@ -2,6 +2,7 @@
 // and what else it might have said; the reader may choose that instead, or switch heads off, and sees what becomes of
 // it.
 
+import { beamSearch, logSoftmax } from "./beam-search.js";
 import { combobox } from "./combobox.js";
 import { element, freshId, svg } from "./dom.js";
 import { checked, completions, nearest } from "./sentences.js";
@@ -13,11 +14,9 @@ import {
   ATTENTIONS,
   EOS,
   Transformer,
-  beamSearch,
   greedy,
   headName,
   largest,
-  logSoftmax,
   readCheckpoint,
   softmax,
 } from "./transformer.js";
@@ -765,7 +764,9 @@ function render({ model: host, el }) {
           element(
             "td",
             { lang: tag(target()), translate: "no" },
-            button(net.text(numbers) || "<eos>", () => follow(numbers), { "aria-pressed": String(numbers.join(" ") === path) }),
+            button(net.text(numbers) || "<eos>", () => follow(numbers), {
+              "aria-pressed": String(numbers.join(" ") === path),
+            }),
           ),
           element("td", {}, score.toFixed(3).replace("-", "−")),
         ),
