@@ -83,7 +83,8 @@ def beam_search(
 
     The first six arguments, and their errors, are those of `predict_seq2seq`. With a `beam_size` of 1 this is
     greedy search. The log-probability of a translation of L tokens (`<eos>` counted) is divided by L to the
-    power `alpha`, so that long ones are not at a disadvantage; with 0 it is left as it is.
+    power `alpha`, so that long ones are not at a disadvantage; with 0 it is left as it is. The search ends
+    when no beginning that is kept can still come among the best `beam_size`.
 
     Returns:
         Up to `beam_size` translations with their scores, the best first.
@@ -208,9 +209,11 @@ def beam_tree(
                     finished.append((log_prob / step**alpha, len(nodes) - 1))
                 elif kept:
                     beams.append((log_prob, len(nodes) - 1, word, state))
-            if not beams or len(finished) >= beam_size:
+            # however a beginning goes on, its score will not exceed this: probabilities only shrink
+            best_to_come = max((log_prob for log_prob, *_ in beams), default=-math.inf) / num_steps**alpha
+            if not beams or sum(score >= best_to_come for score, _ in finished) >= beam_size:
                 break
-        else:  # no room for more tokens: unfinished translations count as they are
+        if len(finished) < beam_size:  # no room for more tokens: unfinished translations count as they are
             finished += [(log_prob / num_steps**alpha, node) for log_prob, node, _, _ in beams]
     finished.sort(key=lambda one: one[0], reverse=True)
     return BeamTree(nodes, finished[:beam_size])

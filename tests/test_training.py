@@ -291,6 +291,43 @@ def test_a_score_of_beam_search_is_the_log_probability_of_its_translation(model,
     assert checked >= 4
 
 
+# the tokens so far -> the probability of each next token
+WRITING = {
+    "": {"a": 0.6, "b": 0.4},
+    "a": {"a": 0.6, "<eos>": 0.4},
+    "b": {"<eos>": 1.0},
+    "aa": {"a": 0.6, "<eos>": 0.4},
+    "aaa": {"<eos>": 1.0},
+}
+
+
+class Scripted(d2l.Decoder):
+    """Writes by the table above."""
+
+    def __init__(self, vocab):
+        super().__init__()
+        self.vocab = vocab
+
+    def init_state(self, enc_outputs, *args):
+        return [""]
+
+    def forward(self, X, state):
+        token = self.vocab.to_tokens(X[0, -1].item())
+        written = state[0] + token.replace("<bos>", "")
+        row = torch.full((len(self.vocab),), 1e-6)
+        for word, probability in WRITING[written].items():
+            row[self.vocab[word]] = probability
+        return row.log()[None, None], [written]
+
+
+def test_a_beam_search_does_not_stop_while_a_beginning_may_still_win():
+    vocab = d2l.Vocab(["a", "b"], reserved_tokens=["<pad>", "<bos>", "<eos>"])
+    net = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(len(vocab), 4, 4, 1), Scripted(vocab))
+    # after three steps two translations are finished, "b" and "a a"; "a a a" leads, and is better than both
+    several = d2l.beam_search(net, "a", vocab, vocab, 6, "cpu", beam_size=2)
+    assert [said for said, _ in several] == ["a a a", "b"]
+
+
 def test_translating_refuses_empty_room():
     net, source_vocab, target_vocab = trained(recurrent)
     with pytest.raises(ValueError, match="num_steps: got 0"):

@@ -18,7 +18,11 @@ export function beamSearch(model, encoded, { size = 4, alpha = 0.75, ...options 
   const finished = [];
   const score = ({ total, numbers }) => total / numbers.length ** alpha;
   let beams = [{ total: 0, numbers: [], state: model.start(encoded) }];
-  for (let step = 0; step < model.config.num_steps && beams.length && finished.length < size; step++) {
+  const room = model.config.num_steps;
+  // however a beginning goes on, its score will not exceed this: probabilities only shrink
+  const bestToCome = () => Math.max(...beams.map(({ total }) => total)) / room ** alpha;
+  const settled = () => finished.filter((one) => one.score >= bestToCome()).length >= size;
+  for (let step = 0; step < room && beams.length && !settled(); step++) {
     const longer = beams.flatMap(({ total, numbers, state }) => {
       const { logits, state: after } = model.step(numbers.at(-1) ?? BOS, state, options);
       const logs = logSoftmax(logits);
@@ -34,7 +38,7 @@ export function beamSearch(model, encoded, { size = 4, alpha = 0.75, ...options 
       else beams.push(beam);
   }
   // no room for more tokens: unfinished translations count as they are
-  if (finished.length < size && beams[0]?.numbers.length === model.config.num_steps)
+  if (finished.length < size)
     finished.push(...beams.map((beam) => ({ numbers: beam.numbers, score: score(beam) })));
   return finished.toSorted((a, b) => b.score - a.score).slice(0, size);
 }

@@ -184,18 +184,18 @@ function render({ model: host, el }) {
 
   function gridPlace({ side, block = 0, part }) {
     const dec = side === "decoder";
-    const column = dec ? 4 : 1;
-    if (part === "softmax") return `grid-area: 2 / ${column} / auto / span 2`;
+    const left = dec ? 4 : 1;
+    if (part === "softmax") return `grid-area: 2 / ${left} / auto / span 2`;
     if (block === undefined || part === "embedding" || part === "position")
-      return `grid-area: 9 / ${column + (part === "position")}`;
+      return `grid-area: 9 / ${left + (part === "position")}`;
     const norm = part.startsWith("addnorm");
     const layer = norm ? Number(part.at(-1)) : { attention: 1, attention1: 1, attention2: 2, ffn: dec ? 3 : 2 }[part];
-    return `grid-area: ${9 - (dec ? 3 : 2) * block - layer} / ${column + norm}`;
+    return `grid-area: ${9 - (dec ? 3 : 2) * block - layer} / ${left + norm}`;
   }
 
   function framePlace(side, b) {
-    const [high, column] = side === "decoder" ? [3, 4] : [2, 1];
-    return `grid-area: ${9 - high * (b + 1)} / ${column} / span ${high} / span 2`;
+    const [high, left] = side === "decoder" ? [3, 4] : [2, 1];
+    return `grid-area: ${9 - high * (b + 1)} / ${left} / span ${high} / span 2`;
   }
 
   function drawing(name, high, line, heads) {
@@ -280,8 +280,8 @@ function render({ model: host, el }) {
     const named = numbers.map((number) => model.tgtVocab[number]);
     view.written = named.join(" ");
     const seen = { ...walk.encoder, ...decoderWalk(model, walk.encoded, numbers) };
-    const next = candidates(seen["decoder.logits"].at(-1));
-    walk = { ...walk, of: view.written, numbers, target: ["<bos>", ...named], seen, next };
+    const best = candidates(seen["decoder.logits"].at(-1));
+    walk = { ...walk, of: view.written, numbers, target: ["<bos>", ...named], seen, next: best };
     choice = 0;
   }
 
@@ -506,20 +506,20 @@ function render({ model: host, el }) {
     );
     const even = { "vector-effect": "non-scaling-stroke", fill: "none" };
     const frame = { y: rows.chosen, height: 0.92, stroke: "var(--w-text)", ...even };
-    const view = { viewBox: `0 0 ${d} ${n}`, preserveAspectRatio: "none" };
+    const extent = { viewBox: `0 0 ${d} ${n}`, preserveAspectRatio: "none" };
     const keys = { role: "slider", tabindex: 0, "data-key": `heat-${place}`, "aria-label": title };
-    const chosen = cell(rows.chosen, j);
-    const now = { "aria-valuemin": 1, "aria-valuemax": d, "aria-valuenow": j + 1, "aria-valuetext": chosen };
-    const readout = element("figcaption", { class: "readout" }, chosen);
+    const reading = cell(rows.chosen, j);
+    const now = { "aria-valuemin": 1, "aria-valuemax": d, "aria-valuenow": j + 1, "aria-valuetext": reading };
+    const readout = element("figcaption", { class: "readout" }, reading);
     const find = (event) => {
       const box = picture.getBoundingClientRect();
-      const part = (at, from, size, count) => within(Math.floor(((at - from) / size) * count), count - 1);
+      const part = (point, from, size, count) => within(Math.floor(((point - from) / size) * count), count - 1);
       return [part(event.clientY, box.top, box.height, n), part(event.clientX, box.left, box.width, d)];
     };
     const picture = svg(
       "svg",
       {
-        ...view,
+        ...extent,
         ...keys,
         ...now,
         style: `height: ${24 * n}px`,
