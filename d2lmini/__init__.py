@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     )
     from d2lmini.seq2seq import (
         Seq2SeqAttentionDecoder as Seq2SeqAttentionDecoder, Seq2SeqDecoder as Seq2SeqDecoder,
-        Seq2SeqEncoder as Seq2SeqEncoder,
+        Seq2SeqEncoder as Seq2SeqEncoder, recorded_translations as recorded_translations,
     )
     from d2lmini.data import (
         Vocab as Vocab, build_array_nmt as build_array_nmt, count_corpus as count_corpus,
