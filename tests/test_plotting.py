@@ -347,3 +347,14 @@ def test_in_a_notebook_the_outputs_are_few_and_reproducible():
     assert [output.output_type for output in own] == ["display_data"]
     assert "image/svg+xml" in own[0].data
     assert not [output for output in line + animated + own if output.output_type == "stream"]
+
+
+def test_a_band_has_the_color_of_its_line_and_fits_it(shown):
+    low, high = [1.0, 2.0, 3.0], [3.0, 4.0, 5.0]
+    _, axes = plt.subplots()
+    d2l.plot([0, 1, 2], [[2, 3, 4]], legend=["recurrent"], axes=axes, spread=[(low, high)])
+    (band,) = axes.collections
+    assert mpl.colors.to_hex(band.get_facecolor()[0]) == theme.COLOR["rnn"]
+    assert (band.get_datalim(axes.transData).y0, band.get_datalim(axes.transData).y1) == (1, 5)
+    with pytest.raises(ValueError, match="spread: got 1 bands for 2 lines"):
+        d2l.plot([0, 1, 2], [[2, 3, 4], [2, 3, 4]], spread=[(low, high)])
