@@ -68,6 +68,9 @@ if TYPE_CHECKING:
     from d2lmini.decoding import (
         beam_search as beam_search, bleu as bleu, predict_seq2seq as predict_seq2seq,
     )
+    from d2lmini.checkpoints import (
+        Translation as Translation, Translator as Translator, load_translator as load_translator,
+    )
     from d2lmini.complexity import (
         AttentionLayer as AttentionLayer, ConvolutionLayer as ConvolutionLayer,
         RecurrentLayer as RecurrentLayer, attention_weights_bytes as attention_weights_bytes,

@@ -358,7 +358,9 @@ def read_data_nmt(
     _check_choice("origin", origin, ORIGINS)
     if origin == "tatoeba":
         return "\n".join("\t".join(pair) for pair in _tatoeba_pairs(target, path))
-    return "\n".join(f"{english}\t{others[0]}" for english, others in _course_pairs(target, "train"))
+    return "\n".join(
+        f"{english}\t{others[0]}" for english, others in course_sentences("en", target, "train").items()
+    )
 
 
 def held_out_nmt(
@@ -390,17 +392,14 @@ def held_out_nmt(
     _check_choice("target", target, TARGETS)
     _check_choice("origin", origin, ORIGINS)
     if origin == "course":
-        pairs = [(english, other) for english, others in _course_pairs(target, "test") for other in others]
-        seen: set[str] = set()
-        most = len(pairs)
-    else:
-        every = _tatoeba_pairs(target, path)
-        pairs, most = every[num_examples:], 100
-        seen = {pair[1 if reverse else 0] for pair in every[:num_examples]}
+        languages = (target, "en") if reverse else ("en", target)
+        return list(course_sentences(*languages, "test").items())
+    every = _tatoeba_pairs(target, path)
+    seen = {pair[1 if reverse else 0] for pair in every[:num_examples]}
     found: dict[str, list[str]] = {}
-    for pair in pairs:
+    for pair in every[num_examples:]:
         source, translation = pair[::-1] if reverse else pair
-        if source not in seen and (source in found or len(found) < most):
+        if source not in seen and (source in found or len(found) < 100):
             found.setdefault(source, []).append(translation)
     return list(found.items())
 
@@ -475,13 +474,21 @@ def _course_rows() -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def _course_pairs(target: str, split: str) -> list[tuple[str, list[str]]]:
-    """Return the English sentences of one split with their translations; rows without one are left out."""
-    return [
-        (row["en"], [other.strip() for other in row[target].split("|")])
-        for row in _course_rows()
-        if row["split"] == split and row[target].strip()
-    ]
+def course_sentences(source: str, target: str, split: str) -> dict[str, list[str]]:
+    """Return the course's sentences of one language and split, each with its translations, the best first.
+
+    Args:
+        source: `"en"`, `"fr"`, `"vi"` or `"zh"`.
+        target: another of these.
+        split: `"train"` or `"test"`.
+    """
+    found: dict[str, list[str]] = {}
+    for row in _course_rows():
+        if row["split"] == split:
+            others = row[target].split(" | ")
+            for one in row[source].split(" | "):
+                found[one] = list(dict.fromkeys([*found.get(one, []), *others]))
+    return found
 
 
 # ---- the files of Tatoeba
