@@ -71,6 +71,9 @@ if TYPE_CHECKING:
     from d2lmini.checkpoints import (
         Translation as Translation, Translator as Translator, load_translator as load_translator,
     )
+    from d2lmini.heads import (
+        Translations as Translations, dice as dice, translate_all as translate_all,
+    )
     from d2lmini.complexity import (
         AttentionLayer as AttentionLayer, ConvolutionLayer as ConvolutionLayer,
         RecurrentLayer as RecurrentLayer, attention_weights_bytes as attention_weights_bytes,
