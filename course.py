@@ -32,7 +32,18 @@ COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 READING = ("book/requirements.txt",)  # without torch: some 100 MB
 EVERYTHING = ("requirements.txt", "book/requirements.txt")
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
-VERBS = ("serve", "test", "site", "notebooks", "lockstep", "prose", "numbers", "exercises", "bench")
+VERBS = (
+    "serve",
+    "test",
+    "site",
+    "notebooks",
+    "lockstep",
+    "prose",
+    "numbers",
+    "exercises",
+    "checkpoints",
+    "bench",
+)
 MODULES = {
     "site": "book.build",
     "numbers": "tools.quantities",
