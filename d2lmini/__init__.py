@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     )
     from d2lmini.seq2seq import (
         Seq2SeqAttentionDecoder as Seq2SeqAttentionDecoder, Seq2SeqDecoder as Seq2SeqDecoder,
-        Seq2SeqEncoder as Seq2SeqEncoder,
+        Seq2SeqEncoder as Seq2SeqEncoder, recorded_translations as recorded_translations,
     )
     from d2lmini.data import (
         Vocab as Vocab, build_array_nmt as build_array_nmt, count_corpus as count_corpus,
@@ -71,6 +71,9 @@ if TYPE_CHECKING:
     )
     from d2lmini.checkpoints import (
         Translation as Translation, Translator as Translator, load_translator as load_translator,
+    )
+    from d2lmini.heads import (
+        Translations as Translations, dice as dice, translate_all as translate_all,
     )
     from d2lmini.complexity import (
         AttentionLayer as AttentionLayer, ConvolutionLayer as ConvolutionLayer,

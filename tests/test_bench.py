@@ -48,13 +48,12 @@ def test_the_plain_loop_learns():
 
 def test_recording_replaces_the_rows_of_one_device(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench, "ROOT", tmp_path)
-    monkeypatch.setattr(bench, "TIMINGS", tmp_path / "timings.csv")
 
     def row(device, seconds):
         return dict(zip(bench.COLUMNS, (device, "attention", 1, 64, 64, 3, seconds, 1), strict=True))
 
     for device, seconds in (("a", "1"), ("b", "2"), ("a", "3")):
-        bench.save_timings([row(device, seconds)])
+        bench.save_rows(tmp_path / "timings.csv", [row(device, seconds)])
     with (tmp_path / "timings.csv").open(encoding="utf-8", newline="") as file:
         rows = [(row["device"], row["seconds"]) for row in csv.DictReader(file)]
     assert rows == [("b", "2"), ("a", "3")]
@@ -80,3 +79,16 @@ def test_lengths_are_measured_with_the_cells_of_the_chapter():
     for recipe in bench.LENGTH_RECIPES:
         shares = bench.length_shares(recipe, seed=0, steps=1)
         assert len(shares) == 4 and all(0 <= share < 0.5 for share in shares)
+
+
+@pytest.mark.parametrize("make", [bench.small_translator, bench.recurrent_translator])
+def test_a_row_of_the_comparison_has_what_the_chapter_reads(monkeypatch, make):
+    whole, train = d2l.held_out_nmt, d2l.train_seq2seq
+    monkeypatch.setattr(d2l, "held_out_nmt", lambda target: whole(target)[:3])
+    monkeypatch.setattr(
+        d2l, "train_seq2seq", lambda net, data, lr, epochs, *rest: train(net, data, lr, 1, *rest)
+    )
+    row = bench.train_and_score("Transformer", make, "zh", 0, CPU)
+    assert (row["model"], row["target"], row["seed"]) == ("Transformer", "zh", 0)
+    assert float(row["losses"]) > 1 and 0 <= float(row["bleu"]) <= 1
+    assert bench.spread([row, row | {"bleu": "0.5"}, row | {"bleu": "1"}], "bleu").startswith("0.5 (")

@@ -48,6 +48,7 @@ ROTATE = "relative-positions/code-rotate"
 ADD_NORM = "transformer/code-add-norm"
 GREEDY = "translation/code-greedy"
 BLEU = "translation/code-bleu"
+SHARE = "what-it-learned/code-share"
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -157,6 +158,12 @@ KNOWN_WRONG = [
     (LOCAL, {".abs()": ""}, "one-sided"),
     (LOCAL, {"<=": ">"}, "inverted"),
     (LOCAL, {".abs()": "", "distance <= r // 2": "(distance >= 0) & (distance < r)"}, "backward"),
+    (SHARE, {"(query < length) & ": "", "(key < length)": "(key < weights.shape[-1])"}, "padding-counted"),
+    (SHARE, {" & (key >= 0) & (key < length)": ""}, "all-real-queries"),
+    (SHARE, {"argmax(dim=-1)": "argmax(dim=-2)"}, "wrong-axis"),
+    (SHARE, {"query + offset": "query - offset"}, "wrong-side"),
+    (SHARE, {"(top == key)": "weights.roll(-offset, dims=-1).diagonal(dim1=-2, dim2=-1)"}, "mean-weight"),
+    (SHARE, {".mean(dim=-1)": ".mean()"}, "over-all-heads"),
     (LINEAR, {" / total[:, None]": ""}, "no-total"),
     (LINEAR, {"nn.functional.elu(K) + 1": "K"}, "features-of-queries-only"),
     (LINEAR, {PHI: "Q, K"}, "no-features"),

@@ -371,5 +371,16 @@ def test_the_tree_of_a_beam_search_is_drawn_with_its_tokens_and_told_in_words(mo
         drawn = words(plotting.as_svg(figure, title, description))
     assert {"<bos>", "我", "走", "<eos>", "保留", "舍去", "步"} <= set(drawn)
     assert f"{np.exp(-0.1):.2f}" in drawn
-    assert "最好的是：我 们 <eos>" in description
+    assert "最好的是 我 们 <eos>" in description
     assert "走" not in description  # it was dropped
+
+
+def test_a_band_has_the_color_of_its_line_and_fits_it(shown):
+    low, high = [1.0, 2.0, 3.0], [3.0, 4.0, 5.0]
+    _, axes = plt.subplots()
+    d2l.plot([0, 1, 2], [[2, 3, 4]], legend=["recurrent"], axes=axes, spread=[(low, high)])
+    (band,) = axes.collections
+    assert mpl.colors.to_hex(band.get_facecolor()[0]) == theme.COLOR["rnn"]
+    assert (band.get_datalim(axes.transData).y0, band.get_datalim(axes.transData).y1) == (1, 5)
+    with pytest.raises(ValueError, match="spread: got 1 bands for 2 lines"):
+        d2l.plot([0, 1, 2], [[2, 3, 4], [2, 3, 4]], spread=[(low, high)])

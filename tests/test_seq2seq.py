@@ -115,3 +115,27 @@ def test_everything_learns(cls):
     output, _ = net(tokens(3, 6), tokens(3, 4), torch.tensor([6, 2, 0]))
     (output**2).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() and p.grad.any() for p in net.parameters())
+
+
+def test_recorded_translations_hold_what_the_chapter_says():
+    runs = {}
+    for row in d2l.recorded_translations():
+        assert row["device"] and len(row["losses"]) == 100
+        runs.setdefault((row["target"], row["model"]), []).append(row)
+    assert {len(rows) for rows in runs.values()} == {5}
+
+    def middle(rows, value):
+        return sorted(value(row) for row in rows)[2]
+
+    for target in ("fr", "vi", "zh"):
+        ours, others = runs[target, "Transformer"], runs[target, "recurrent"]
+        after_30 = middle(ours, lambda row: row["losses"][29])
+        assert middle(others, lambda row: row["losses"][59]) > after_30  # more than twice as many epochs
+        assert all(row["losses"][-1] < 0.15 for row in ours + others)  # nearly by heart
+        assert middle(ours, lambda row: row["bleu"]) > middle(others, lambda row: row["bleu"])
+        apart = min(row["bleu"] for row in ours) > max(row["bleu"] for row in others)
+        assert apart == (target != "vi")
+        speeds = [middle(rows, lambda row: row["sentences_per_second"]) for rows in (ours, others)]
+        assert 2 * speeds[0] < speeds[1]
+        speeds = [middle(rows, lambda row: row["tokens_per_second"]) for rows in (ours, others)]
+        assert speeds[1] < speeds[0] < 1.3 * speeds[1]

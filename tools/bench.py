@@ -2,7 +2,7 @@
 
     python3 course.py bench                     # every section
     python3 course.py bench --section layers    # one of them
-    python3 course.py bench --record            # also renew this device's rows in d2lmini/assets/timings.csv
+    python3 course.py bench --record            # also renew this device's rows in d2lmini/assets/*.csv
 
 Computes on one thread of the CPU, and on a GPU where there is one. Prints medians and ratios; a ratio above 1
 says how many times faster (or smaller) d2lmini is. It never fails for a time: the reader's machine is what it
@@ -23,6 +23,7 @@ import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import torch
@@ -46,6 +47,8 @@ LENGTH_RECIPES: dict[str, tuple[Callable[[], dict[str, Any]], int]] = {  # argum
     "sinusoids, random offsets": (lambda: {"add": d2l.PositionalEncoding(48, 0)}, 240),
     "learned, random offsets": (lambda: {"add": d2l.LearnedPositionalEncoding(48, 0)}, 240),
 }
+
+TRANSLATION = ROOT / "d2lmini" / "assets" / "translation.csv"
 
 ATTENTION_SIZES = (  # batch, n, width, heads
     (2, 4, 100, 5),
@@ -114,22 +117,22 @@ def bench_layers(devices: list[torch.device], record: bool) -> None:
             each = (milliseconds(seconds[name, batch, 512] / batch) for name in names)
             batches.append([device.type, str(batch), *each])
         if record:
-            save_timings(rows)
+            save_rows(TIMINGS, rows)
     show("layers: ms a forward pass, d = 64, k = 3, batch 1", ["device", "n", *names], curves)
     show("layers: ms a sequence, n = 512, d = 64, k = 3", ["device", "batch", *names], batches)
 
 
-def save_timings(rows: list[dict[str, Any]]) -> None:
-    """Replace the rows of this device in the recorded measurements, and keep those of other devices."""
+def save_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Replace the rows of this device in a file of recorded measurements, and keep those of other devices."""
     kept: list[dict[str, Any]] = []
-    if TIMINGS.exists():
-        with TIMINGS.open(encoding="utf-8", newline="") as file:
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
             kept = [row for row in csv.DictReader(file) if row["device"] != rows[0]["device"]]
-    with TIMINGS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(kept + rows)
-    print(f"recorded {len(rows)} measurements of {rows[0]['device']} in {TIMINGS.relative_to(ROOT)}")
+    print(f"recorded {len(rows)} measurements of {rows[0]['device']} in {path.relative_to(ROOT)}")
 
 
 # ---- chapter 7: trained on 16 tokens, read 256
@@ -404,6 +407,73 @@ def mean_bleu(net: nn.Module, pairs: Any, src_vocab: Any, tgt_vocab: Any, device
     return statistics.mean(scores)
 
 
+# ---- chapter 10: the Transformer beside the recurrent model
+
+
+def bench_translation(devices: list[torch.device], record: bool) -> None:
+    """Train both models on the same pairs, with the same budget: five seeds for each target language."""
+    makers = {"Transformer": small_translator, "recurrent": recurrent_translator}
+    table = []
+    for device in devices:
+        rows = []
+        for target in ("fr", "vi", "zh"):
+            for seed in range(5):  # the models take turns, so that a busy machine disturbs both alike
+                rows += [train_and_score(name, make, target, seed, device) for name, make in makers.items()]
+            for name in makers:
+                runs = [row for row in rows if (row["target"], row["model"]) == (target, name)]
+                table.append([device.type, target, name, *(spread(runs, column) for column in SPREADS)])
+        if record:
+            save_rows(TRANSLATION, rows)
+    title = "translation: 600 pairs, 100 epochs; median (least to greatest) of 5 seeds, BLEU with k = 2"
+    show(title, ["device", "target", "model", *SPREADS], table)
+
+
+SPREADS = ("parameters", "tokens_per_second", "sentences_per_second", "loss", "bleu")
+
+
+def spread(rows: list[dict[str, Any]], column: str) -> str:
+    values = sorted(
+        float(str(row["losses"]).split()[-1] if column == "loss" else row[column]) for row in rows
+    )
+    return f"{statistics.median(values):g} ({values[0]:g} to {values[-1]:g})"
+
+
+def train_and_score(
+    name: str, make: Callable[[int, int], nn.Module], target: str, seed: int, device: torch.device
+) -> dict[str, Any]:
+    """Train one model with the reference recipe, and let it translate the held-out sentences."""
+    # on a CPU the time that this process got, so that minutes of other work do not count
+    clock = process_time if device.type == "cpu" else timer
+    torch.manual_seed(seed)
+    data_iter, src_vocab, tgt_vocab = d2l.load_data_nmt(64, NUM_STEPS, 600, target=target)
+    net = make(len(src_vocab), len(tgt_vocab))
+    start = clock()
+    training = d2l.train_seq2seq(net, data_iter, 0.005, 100, tgt_vocab, device)
+    trained = clock()
+    held_out = d2l.held_out_nmt(target)
+    score = mean_bleu(net, held_out, src_vocab, tgt_vocab, device)
+    translated = clock()
+    tokens = len(training.losses) * sum(int(Y_valid_len.sum()) for *_, Y_valid_len in data_iter)
+    return {
+        "device": device_name(device),
+        "model": name,
+        "target": target,
+        "seed": seed,
+        "parameters": sum(parameter.numel() for parameter in net.parameters()),
+        "tokens_per_second": f"{tokens / (trained - start):.0f}",
+        "sentences_per_second": f"{len(held_out) / (translated - trained):.0f}",
+        "bleu": f"{score:.3f}",
+        "losses": " ".join(f"{loss:.3g}" for loss in training.losses),
+    }
+
+
+def recurrent_translator(src_size: int, tgt_size: int) -> nn.Module:
+    sizes = (32, 32, 2)  # width of an embedding, width of the state, GRU layers
+    return d2l.EncoderDecoder(
+        d2l.Seq2SeqEncoder(src_size, *sizes), d2l.Seq2SeqAttentionDecoder(tgt_size, *sizes)
+    )
+
+
 # ---- output
 
 
@@ -432,6 +502,7 @@ SECTIONS = {
     "wheel": bench_wheel,
     "site": bench_site,
     "translator": bench_translator,
+    "translation": bench_translation,
 }
 
 
@@ -441,7 +512,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--section", action="append", choices=SECTIONS, help="only this section; may be repeated"
     )
     parser.add_argument(
-        "--record", action="store_true", help="renew this device's rows in d2lmini/assets/timings.csv"
+        "--record", action="store_true", help="renew this device's rows in d2lmini/assets/*.csv"
     )
     parser.add_argument("--device", choices=("cpu", "cuda"), help="only this kind of device")
     options = parser.parse_args(arguments)

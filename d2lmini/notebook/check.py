@@ -641,6 +641,66 @@ _BLEU = Task(
     },
 )
 
+# ------------------------------------------------------------------------------------- what heads look at
+
+
+def _head_weights(heads: int, n: int, length: int, seed: int) -> Tensor:
+    scores = 2 * _normal(heads, n, n, seed=seed)
+    return torch.softmax(scores.masked_fill(torch.arange(n) >= length, float("-inf")), dim=-1)
+
+
+def _share(
+    axis: int = -1,
+    side: int = 1,
+    asks: Callable[[Tensor, Tensor, int, int], Tensor] = lambda query, key, length, n: (
+        (query < length) & (key >= 0) & (key < length)
+    ),
+    hits: Callable[[Tensor, Tensor], Tensor] | None = None,
+    over: int | None = -1,
+) -> Callable[..., Results]:
+    """Shares of queries by head, right by default, with one thing at a time that can be done wrong."""
+
+    def share(weights: Tensor, length: int, offset: int) -> Results:
+        n = weights.shape[-1]
+        query = torch.arange(n)
+        key = query + side * offset
+        asked = asks(query, key, length, n)
+        hit = (weights.argmax(dim=axis) == key) if hits is None else hits(weights, key)
+        return (hit[:, asked].float().mean(dim=over),)
+
+    return share
+
+
+def _weights_there(weights: Tensor, key: Tensor) -> Tensor:
+    inside = key.clamp(0, weights.shape[-1] - 1).expand(weights.shape[0], -1).unsqueeze(-1)
+    return weights.gather(-1, inside).squeeze(-1)
+
+
+_SHARE = Task(
+    returns=("share",),
+    right=_share(),
+    cases=(
+        (_head_weights(3, 6, 6, seed=0), 6, -1),
+        (_head_weights(4, 8, 5, seed=1), 5, 1),
+        (_head_weights(4, 9, 6, seed=2), 6, -2),
+        (_head_weights(2, 7, 4, seed=3), 4, 0),
+    ),
+    edges=((_head_weights(1, 2, 2, seed=4), 2, -1),),
+    bugs={
+        "padding-counted": (
+            _share(asks=lambda query, key, length, n: (key >= 0) & (key < n)),
+            _share(asks=lambda query, key, length, n: (key >= 0) & (key < length)),
+            _share(asks=lambda query, key, length, n: (query < length) & (key >= 0)),
+            _share(asks=lambda query, key, length, n: query >= 0),
+        ),
+        "all-real-queries": (_share(asks=lambda query, key, length, n: query < length),),
+        "wrong-axis": (_share(axis=-2),),
+        "wrong-side": (_share(side=-1),),
+        "mean-weight": (_share(hits=_weights_there),),
+        "over-all-heads": (_share(over=None),),
+    },
+)
+
 TASKS = {
     "self-attention/code-scaled-attention": _SCALED_ATTENTION,
     "self-attention/design-query": _DESIGN_QUERY,
@@ -655,6 +715,7 @@ TASKS = {
     "transformer/code-add-norm": _ADD_NORM,
     "translation/code-greedy": _GREEDY,
     "translation/code-bleu": _BLEU,
+    "what-it-learned/code-share": _SHARE,
 }
 
 

@@ -136,6 +136,8 @@ def plot(
     fmts: Sequence[str] | None = None,
     figsize: tuple[float, float] | None = None,
     axes: Axes | None = None,
+    *,
+    spread: Any = None,
 ) -> None:
     """Plot one or several lines and show them.
 
@@ -153,12 +155,13 @@ def plot(
             course's: a line called ``"RNN"`` is magenta and dashed in every chapter.
         figsize: width and height in inches; left out, what `set_figsize` set.
         axes: axes of your own figure to draw on; you show that figure yourself.
+        spread: for each line its least and its greatest y, shape (lines, 2, points); drawn as a band.
 
     Raises:
-        ValueError: `X` or `Y` is not made of lines of numbers, they do not pair up, or `legend` has not
-            one name for each line.
+        ValueError: `X` or `Y` is not made of lines of numbers, they do not pair up, `legend` has not one
+            name for each line, or `spread` does not fit the lines.
 
-    Source: D2L 0.17, ``d2l.plot``.
+    Source: D2L 0.17, ``d2l.plot``; the keyword-only argument is ours.
 
     Example:
         >>> plot([1, 2, 4], [[1, 4, 16], [1, 2, 4]], "n", "FLOPs", legend=["self-attention", "RNN"])
@@ -167,12 +170,20 @@ def plot(
     xs, ys = _lines(X, Y)
     if legend and len(legend) != len(ys):
         raise ValueError(f"legend: got {len(legend)} names for {len(ys)} lines; give one name for each line")
+    bands = [] if spread is None else [numbers(band, "spread") for band in spread]
+    if bands and [band.shape for band in bands] != [(2, len(y)) for y in ys]:
+        raise ValueError(
+            f"spread: got {len(bands)} bands for {len(ys)} lines; give the least and the greatest y of each "
+            "point, of shape (lines, 2, points)"
+        )
     with theme.styled():
         own = axes is None
         if axes is None:
             _, axes = plt.subplots(figsize=figsize)
         axes.cla()
         draw_lines(axes, xs, ys, fmts, legend)
+        for line, (low, high) in zip(axes.lines, bands, strict=False):  # none, or one for each line
+            axes.fill_between(line.get_xdata(), low, high, color=line.get_color(), alpha=0.25, linewidth=0)
         set_axes(axes, xlabel, ylabel, xlim, ylim, xscale, yscale, None)
         if legend and not (own and _name_line_ends(axes, legend)):
             axes.legend([label(name) for name in legend])

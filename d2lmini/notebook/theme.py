@@ -30,6 +30,7 @@ MEANING = {
     "recurrent": ("rnn", "--"),
     "self-attention": ("attention", "-"),
     "attention": ("attention", "-"),
+    "Transformer": ("attention", "-"),
     "fused attention": ("attention", "-."),
 }
 CYCLE = [COLOR[name] for name in ("query", "key", "value", "output", "position")]

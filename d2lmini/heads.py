@@ -1,0 +1,138 @@
+"""What the heads of a translator look at, in many sentences at once.
+
+Chapter 10 counts with it: all translations are written side by side, as one batch, and one more pass over
+them gives the weights of all three kinds of attention.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from d2lmini.attention import causal_mask
+from d2lmini.checkpoints import Translator
+from d2lmini.data import build_array_nmt, join_tokens, preprocess_nmt, read_data_nmt, tokenize_nmt
+
+
+@dataclass(frozen=True, repr=False)
+class Translations:
+    """Sentences, their greedy translations, and what every head looked at meanwhile.
+
+    Attributes:
+        texts: the translations.
+        sources: numbers of the source tokens, shape (sentences, n), n the room for a sentence.
+        source_tokens: for each sentence what the encoder read, `<eos>` included.
+        target_tokens: for each sentence what the decoder wrote, `<eos>` included unless it ran out of room.
+        maps: attention weights by kind, `"encoder"`, `"decoder"` and `"cross-attention"`: each of shape
+            (blocks, sentences, heads, n, n). In the last two, query t is the one that writes target token t;
+            in the decoder key 0 is `<bos>` and key t target token t - 1.
+        allowed: by kind, shape (sentences, n, n): True where this query may look at this key, and neither is
+            padding.
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> translations = translate_all(d2l.load_translator("en", "fr"), ["Go.", "He's calm."])
+        >>> len(translations.texts), translations.source_tokens[0]
+        (2, ['go', '.', '<eos>'])
+        >>> [weights.shape[:3] for weights in translations.maps.values()]
+        [torch.Size([2, 2, 4]), torch.Size([2, 2, 4]), torch.Size([2, 2, 4])]
+    """
+
+    texts: list[str]
+    sources: Tensor
+    source_tokens: list[list[str]]
+    target_tokens: list[list[str]]
+    maps: dict[str, Tensor]
+    allowed: dict[str, Tensor]
+
+
+@torch.no_grad()
+def translate_all(translator: Translator, sentences: Sequence[str]) -> Translations:
+    """Translate sentences by greedy search, as one batch, and keep the weights of every attention.
+
+    Args:
+        translator: what `load_translator` returned.
+        sentences: sentences in its source language.
+
+    Raises:
+        TypeError, ValueError: it cannot read one of them, as in `Translator.check`; or there is none.
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> translator = d2l.load_translator("en", "vi")
+        >>> translate_all(translator, ["Go."]).texts == [translator("Go.").text]
+        True
+    """
+    if not sentences:
+        raise ValueError("sentences: got none; give 1 sentence or more")
+    net, vocab, n = translator.net, translator.tgt_vocab, translator.num_steps
+    lines = [translator.check(sentence) for sentence in sentences]
+    X, source_lens = build_array_nmt(lines, translator.src_vocab, n)  # (sentences, n), (sentences,)
+    enc_outputs = net.encoder(X, source_lens)
+    state = net.decoder.init_state(enc_outputs, source_lens)
+    said = torch.full((len(X), 1), vocab["<bos>"])
+    for _ in range(n):  # a sentence that has reached <eos> goes on with the others and is cut off below
+        Y, state = net.decoder(said[:, -1:], state)  # (sentences, 1, vocabulary)
+        said = torch.cat((said, Y.argmax(dim=2)), dim=1)
+    going_on = (said[:, 1:] == vocab["<eos>"]).cumsum(dim=1) == 0
+    target_lens = (going_on.sum(dim=1) + 1).clamp(max=n)  # <eos> counted
+    target_tokens = [
+        vocab.to_tokens(row[1 : length + 1]) for row, length in zip(said, target_lens.tolist(), strict=True)
+    ]
+    net.decoder(said[:, :-1], net.decoder.init_state(enc_outputs, source_lens))  # all weights in one pass
+
+    kinds = ("encoder", "decoder", "cross-attention")
+    weights = (
+        net.encoder.attention_weights,
+        *net.decoder.attention_weights,
+    )  # a list of blocks for each kind
+    reads, writes = (torch.arange(n) < lens[:, None] for lens in (source_lens, target_lens))  # (sentences, n)
+    return Translations(
+        texts=[join_tokens(tokens[:-1] if tokens[-1] == "<eos>" else tokens) for tokens in target_tokens],
+        sources=X,
+        source_tokens=[[*line, "<eos>"] for line in lines],
+        target_tokens=target_tokens,
+        # (sentences * heads, n, n) of each block -> (blocks, sentences, heads, n, n)
+        maps={
+            kind: torch.stack(blocks).unflatten(1, (len(X), -1))
+            for kind, blocks in zip(kinds, weights, strict=True)
+        },
+        allowed={
+            "encoder": reads[:, :, None] & reads[:, None],
+            "decoder": writes[:, :, None] & causal_mask(n),
+            "cross-attention": writes[:, :, None] & reads[:, None],
+        },
+    )
+
+
+def dice(target: str) -> Callable[[str, str], float]:
+    """Count in the course's training pairs which words belong together.
+
+    Args:
+        target: `"fr"`, `"vi"` or `"zh"`; the other language is English.
+
+    Returns:
+        A function of an English token and a token of the target language. It returns Dice's coefficient:
+        twice the number of pairs that have both, divided by the number of pairs with the one plus that with
+        the other. 1: they come only together; 0: never.
+
+    Source: Dice, Measures of the Amount of Ecologic Association Between Species, 1945.
+
+    Example:
+        >>> together = dice("fr")
+        >>> together("cat", "chat") > 0.5 > together("cat", "chien")
+        True
+    """
+    count: Counter[tuple[str, ...]] = Counter()
+    for source, translation in zip(*tokenize_nmt(preprocess_nmt(read_data_nmt(target))), strict=True):
+        a, b = {("en", word) for word in source}, {(target, word) for word in translation}
+        count.update([*a, *b, *(one + other for one, other in product(a, b))])
+
+    def coefficient(source: str, translation: str) -> float:
+        one, other = ("en", source), (target, translation)
+        return 2 * count[one + other] / (count[one] + count[other] or 1)
+
+    return coefficient
