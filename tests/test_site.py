@@ -229,7 +229,7 @@ def test_the_policy_of_a_page_lets_no_inline_or_foreign_script_run():
     policy = content_security_policy()
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert rules["default-src"] == "'self'" and "http" not in policy
-    assert set(re.findall("'[a-z-]+'", rules["script-src"])) == {"'self'", "'wasm-unsafe-eval'"}
+    assert set(re.findall("'[a-z-]+'", rules["script-src"])) == {"'self'"}
 
 
 def test_a_picture_has_a_name():
