@@ -37,7 +37,6 @@ def script() -> str:
     library = re.sub(r"^ +", "", library, flags=re.M)
     own = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES[1:])
     own = re.sub(r"^import .*\n", "", own, flags=re.M)
-    own = re.sub(r"^export (?=function searchEngine)", "", own, flags=re.M)
     return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.txt\n{library}\n{own}"
 
 
@@ -67,7 +66,7 @@ def _line(text: str) -> str:
 def homes(rows: list[dict[str, str]], editions: dict[str, list[dict[str, Any]]], chapters: set[str]) -> list[str]:
     """Where the course explains each term of the glossary: "page#anchor", or "" where that is not clear.
 
-    Sections have the same address in every language, so all editions vote.
+    Sections have the same address in every language, so all editions vote, unless the glossary says it.
     """
     editions = {
         language: [{**one, "line": _line(one["title"]), "body": _line(one["text"])} for one in found]
@@ -75,6 +74,9 @@ def homes(rows: list[dict[str, str]], editions: dict[str, list[dict[str, Any]]],
     }
     places = []
     for row in rows:
+        if row.get("section"):
+            places.append(row["section"])
+            continue
         votes: Counter[str] = Counter()
         english = [_line(form).strip() for form in forms(row.get("en") or "")]
         for language, found in editions.items():
@@ -132,7 +134,9 @@ def data(
     rows = []
     for one in editions[language]:
         terms = known.get(f"{one['page']}#{one['anchor']}", [])
-        if one["page"] in chapters:  # in the glossary every term is bold
+        if one["anchor"].startswith("d2l."):
+            terms = [[one["anchor"]]]
+        elif one["page"] in chapters:  # in the glossary every term is bold
             terms = terms + [[term] for term in one["terms"] if term.lower() not in named]
         rows.append(
             [order[one["page"]], one["anchor"], one["title"], one["text"], terms]

@@ -46,7 +46,8 @@ class Formula:
         self.open.append((tag, []))
 
     def say(self, text: str) -> None:
-        self.open[-1][1].append(SPACE.sub(" ", re.sub("[\u2061-\u2064\u200b]", "", text)))
+        if text.strip() or "\n" not in text:  # not what only indents
+            self.open[-1][1].append(SPACE.sub(" ", re.sub("[\u2061-\u2064\u200b]", "", text)))
 
     def end(self) -> str:
         tag, parts = self.open.pop()

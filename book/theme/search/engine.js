@@ -59,10 +59,10 @@ function nearness(section, query) {
   const at = HAN.test(query[1]) ? query.trim() : query;
   const exact = (text) => text === query;
   let gain = 1;
-  if (section.lines.terms.some(exact)) gain *= 2.5;
+  if (section.lines.terms.some(exact)) gain *= 6;
   else if (section.lines.terms.some((term) => term.startsWith(query))) gain *= 1.5;
   if (exact(section.lines.title)) gain *= 2;
-  else if (section.lines.title.includes(at)) gain *= 1.6;
+  else if (section.lines.title.includes(at)) gain *= 1.5;
   if (section.lines.text.includes(at)) gain *= 1.3;
   return gain;
 }
