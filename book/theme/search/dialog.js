@@ -8,7 +8,7 @@ async function load(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const engine = searchEngine(await answer.json());
-  while (engine.add(12)) await new Promise((resume) => setTimeout(resume));
+  while (engine.add(20)) await new Promise((resume) => setTimeout(resume));
   return engine;
 }
 

@@ -52,6 +52,7 @@ const line = (text) => ` ${runsOf(text).map(fold).join(" ")}`;
 
 const BOOST = { title: 5, terms: 4, text: 1, code: 1, questions: 0.8, answers: 0.5 };
 const FIELDS = Object.keys(BOOST);
+const SUMMARY = 0.8; // the last section of a chapter says again what others explain
 const CONTEXT = 150; // letters of a snippet; a Chinese one counts for two
 
 /** How much better a section fits because the words of the query stand there side by side. */
@@ -125,7 +126,8 @@ function excerpt(text, found) {
   // from the beginning of the sentence where that is near, else of a word
   let from = best;
   const before = text.slice(Math.max(0, best - Math.round(letters * 0.4)), best);
-  const sentence = [...before.matchAll(/[.!?:;。！？：；]\s*/g)].at(-1);
+  const sentence =
+    [...before.matchAll(/[.!?:;]\s+|[。！？：；]\s*/g)].at(-1) ?? [...before.matchAll(/[，、）]/g)].at(-1);
   if (best <= letters * 0.4) from = 0;
   else if (sentence) from = best - before.length + sentence.index + sentence[0].length;
   else from = best - before.length + (before.match(/^\S*\s|^/)?.[0].length ?? 0);
@@ -185,7 +187,10 @@ export function searchEngine(data) {
     searchOptions: {
       tokenize: asked,
       boost: BOOST,
-      boostDocument: (id) => sections[id].page[3],
+      boostDocument: (id) => {
+        const { page } = sections[id];
+        return page[3] * (page[2] && sections[id + 1]?.page !== page ? SUMMARY : 1);
+      },
       weights: { prefix: 0.6, fuzzy: 0.4 },
       bm25: { k: 1.2, b: 0.6, d: 0.5 },
     },
@@ -200,8 +205,9 @@ export function searchEngine(data) {
 
   const long = (word, least) => !isSpelled(word) && word.length >= least;
   const begins = (word) => long(word, 2) || (isSpelled(word) && word.length === 4);
-  const alike = (word) => (long(word, 4) ? 1 : false);
-  const hardly = (word) => (long(word, 6) ? 2 : alike(word));
+  // in a long query nearly every word would be like some other
+  const alike = (word, place, words) => (words.length < 5 && long(word, 4) ? 1 : false);
+  const hardly = (word, place, words) => (words.length < 4 && long(word, 6) ? 2 : alike(word, place, words));
   const typing = (word, place, words) => place === words.length - 1 && begins(word);
   const anywhere = (word, place, words) => typing(word, place, words) || long(word, 3);
   /** {near: whether they only come near to what was asked, hits: the sections, the best first} */
