@@ -139,7 +139,11 @@ def _finish(here: Path, names: list[str]) -> None:
     from book.ext.finish import finish
 
     html = here / "html"
-    made_by = [*(ROOT / "book" / "ext").glob("*.py"), ROOT / "book" / "search.py", ROOT / "book" / "sections.py"]
+    made_by = [
+        *(ROOT / "book" / "ext").glob("*.py"),
+        ROOT / "book" / "search.py",
+        ROOT / "book" / "sections.py",
+    ]
     digest = _digest([*made_by, *(p for p in html.rglob("*") if p.is_file() and p.suffix != ".inv")])
     stamp = here / "finished.stamp"
     if stamp.exists() and stamp.read_text() == digest:

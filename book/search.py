@@ -1,13 +1,12 @@
 """The search: one file of sections for each language, and the script that finds in them.
 
-The browser makes its index of these sections when a reader first searches: an index made here would come on top
-of the texts, which it needs for the snippets anyway, and double what is fetched.
+The browser makes its index of these sections when a reader first searches: an index made here would come on
+top of the texts, which it needs for the snippets anyway, and double what is fetched.
 """
 
 import csv
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from book.sections import Section, sections
+from d2lmini.language import LANGUAGES
 from d2lmini.letters import HAN
 
 HERE = Path(__file__).parent
@@ -24,9 +24,11 @@ SOURCES = (
     HERE / "theme" / "search" / "dialog.js",
 )
 WEIGHTS = {"chapters": 1.0, "": 0.7, "appendix": 0.25}  # of the pages of each part; "" is the first page
-# what a term's section is known by, in each language: its name set in bold there first, or followed by the English
-# one in brackets; a heading that has it; the heading of the page. Two editions have to agree.
-BOLD, BRACKET, HEADING, PAGE, ENOUGH = 2.0, 1.5, 2.5, 2.0, 3.0
+# What a term's section is known by in each edition: the first place where its name is set in bold, or followed by
+# the English one in brackets; headings that have it; the heading of a page. Two editions have to agree.
+FIRST = {"bold": 2.0, "bracket": 1.5}
+SHARED = {"heading": 2.5, "page": 2.0}
+ENOUGH = 3.0
 
 
 @cache
@@ -63,13 +65,37 @@ def _line(text: str) -> str:
     return " " + re.sub(rf"[^\w{HAN}]+", " ", text.lower()).strip() + " "
 
 
-def homes(rows: list[dict[str, str]], editions: dict[str, list[dict[str, Any]]], chapters: set[str]) -> list[str]:
+def _signs(row: dict[str, str], language: str, found: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """The places of one edition that speak for being where a term of the glossary is explained."""
+    names = [_line(form) for form in forms(row.get(language) or "")]
+    bare = [name.strip() if re.search(f"[{HAN}]", name) else name for name in names]
+    english = [_line(form).strip() for form in forms(row.get("en") or "")]
+    glossed = [f"{name.strip()} {other}" for name in names for other in english if name.strip() != other]
+    seen: dict[str, list[str]] = {sign: [] for sign in (*FIRST, *SHARED)}
+    for one in found:
+        place = f"{one['page']}#{one['anchor']}"
+        if any(name in one["heading"] for name in bare):
+            seen["page" if one["page"] == one["anchor"] else "heading"].append(place)
+        if any(_line(term) in names for term in one["terms"]):
+            seen["bold"].append(place)
+        if any(gloss in one["body"] for gloss in glossed):
+            seen["bracket"].append(place)
+    return seen
+
+
+def homes(
+    rows: list[dict[str, str]], editions: dict[str, list[dict[str, Any]]], chapters: set[str]
+) -> list[str]:
     """Where the course explains each term of the glossary: "page#anchor", or "" where that is not clear.
 
     Sections have the same address in every language, so all editions vote, unless the glossary says it.
     """
-    editions = {
-        language: [{**one, "line": _line(one["title"]), "body": _line(one["text"])} for one in found]
+    prepared = {
+        language: [
+            {**one, "heading": _line(one["title"]), "body": _line(one["text"])}
+            for one in found
+            if one["page"] in chapters
+        ]
         for language, found in editions.items()
     }
     places = []
@@ -77,28 +103,14 @@ def homes(rows: list[dict[str, str]], editions: dict[str, list[dict[str, Any]]],
         if row.get("section"):
             places.append(row["section"])
             continue
-        votes: Counter[str] = Counter()
-        english = [_line(form).strip() for form in forms(row.get("en") or "")]
-        for language, found in editions.items():
-            names = [_line(form) for form in forms(row.get(language) or "")]
-            bare = [name.strip() if re.search(f"[{HAN}]", name) else name for name in names]
-            glossed = [f"{name.strip()} {other}" for name in names for other in english if name.strip() != other]
-            seen: dict[float, list[str]] = {BOLD: [], BRACKET: [], HEADING: [], PAGE: []}
-            for one in found:
-                if one["page"] not in chapters:
-                    continue
-                place, title = f"{one['page']}#{one['anchor']}", one["line"]
-                if any(name in title for name in bare):
-                    seen[PAGE if one["page"] == one["anchor"] else HEADING].append(place)
-                if any(_line(term) in names for term in one["terms"]):
-                    seen[BOLD].append(place)
-                if any(gloss in one["body"] for gloss in glossed):
-                    seen[BRACKET].append(place)
-            for weight, found_at in seen.items():
-                for place in found_at[:1] if weight in (BOLD, BRACKET) else found_at:
-                    votes[place] += weight / (1 if weight in (BOLD, BRACKET) else len(found_at))
+        votes: dict[str, float] = {}
+        for language, found in prepared.items():
+            for sign, seen in _signs(row, language, found).items():
+                for place in seen[:1] if sign in FIRST else seen:
+                    weight = FIRST.get(sign) or SHARED[sign] / len(seen)
+                    votes[place] = votes.get(place, 0) + weight
         best = max(votes, key=votes.__getitem__, default="")
-        places.append(best if votes[best] >= ENOUGH * len(editions) / 3 else "")
+        places.append(best if votes.get(best, 0) >= ENOUGH * len(editions) / len(LANGUAGES) else "")
     return places
 
 
@@ -118,19 +130,19 @@ def data(
     """
     chapters = {name for name, part in pages if part == "chapters"}
     known: dict[str, list[list[str]]] = {}
-    languages = [language, *(column for column in (glossary[0] if glossary else {}) if column in ("en", "vi", "zh"))]
+    languages = [language, *(code for code in LANGUAGES if code != language)]
     for row, place in zip(glossary, homes(glossary, editions, chapters), strict=True):
         if place:
-            names = [form for code in dict.fromkeys(languages) for form in forms(row.get(code) or "")]
+            names = [form for code in languages for form in forms(row.get(code) or "")]
             known.setdefault(place, []).append(list(dict.fromkeys(names)))
     named = {name.lower() for terms in known.values() for names in terms for name in names}
-    order = {name: index for index, (name, _) in enumerate(pages)}
     titles = {one["page"]: one["title"] for one in reversed(editions[language])}
-    count = 0
-    shown = []
+    shown, count = [], 0
     for name, part in pages:
         count += part == "chapters"
-        shown.append([name, titles.get(name, name), count if part == "chapters" else None, WEIGHTS.get(part, 0.25)])
+        number = count if part == "chapters" else None
+        shown.append([name, titles.get(name, name), number, WEIGHTS.get(part, WEIGHTS["appendix"])])
+    order = {name: index for index, (name, _) in enumerate(pages)}
     rows = []
     for one in editions[language]:
         terms = known.get(f"{one['page']}#{one['anchor']}", [])
@@ -138,10 +150,8 @@ def data(
             terms = [[one["anchor"]]]
         elif one["page"] in chapters:  # in the glossary every term is bold
             terms = terms + [[term] for term in one["terms"] if term.lower() not in named]
-        rows.append(
-            [order[one["page"]], one["anchor"], one["title"], one["text"], terms]
-            + [one["code"], one["questions"], one["answers"]]
-        )
+        told = (one[key] for key in ("anchor", "title", "text"))
+        rows.append([order[one["page"]], *told, terms, one["code"], one["questions"], one["answers"]])
     return {"pages": shown, "sections": rows}
 
 

@@ -62,9 +62,7 @@ class Formula:
             whole = f"{parts[0]}^{grouped(parts[1])}"
         elif tag in ("msubsup", "munderover") and len(parts) == 3:
             whole = f"{parts[0]}_{parts[1]}^{parts[2]}"
-        elif tag == "mtr":
-            whole += " "
-        elif tag in ("mspace", "mtd"):
+        elif tag == "mtr" or tag in ("mspace", "mtd"):
             whole += " "
         elif tag == "annotation":
             whole = ""
@@ -160,7 +158,9 @@ class _Page(HTMLParser):
 
     def _within(self, *kinds: str) -> bool:
         """Say whether what is read lies in such an element: `h1` a tag, `.sig-name` a class."""
-        return any(tag in kinds or any(f".{name}" in kinds for name in classes) for tag, classes in self.stack)
+        return any(
+            tag in kinds or any(f".{name}" in kinds for name in classes) for tag, classes in self.stack
+        )
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {key: value or "" for key, value in attrs}
@@ -173,7 +173,9 @@ class _Page(HTMLParser):
         if self.skip:
             return
         anchor = given.get("id", "")
-        name = "sig-object" in classes and anchor.count(".") == 1  # of the reference; methods go with their class
+        name = (
+            "sig-object" in classes and anchor.count(".") == 1
+        )  # of the reference; methods go with their class
         if anchor and (tag in ("h1", "h2", "h3") or name):
             self.sections.append(Section(self.name, anchor))
             self.summary = True
@@ -262,6 +264,7 @@ def sections(name: str, page: str) -> list[Section]:
     for one in reader.sections:
         one.title, one.text, one.answers = tidy(one.title), tidy(one.text), tidy(one.answers)
         one.terms = list(dict.fromkeys(term for raw in one.terms if (term := tidy(raw))))
-        one.code = " ".join(name for name in dict.fromkeys(IDENTIFIER.findall(one.code)) if not keyword.iskeyword(name))
+        one.code = " ".join(
+            name for name in dict.fromkeys(IDENTIFIER.findall(one.code)) if not keyword.iskeyword(name)
+        )
     return [one for one in reader.sections if one.title]
-

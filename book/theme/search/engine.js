@@ -164,9 +164,10 @@ function reason(section, result, found) {
     const said = excerpt(section.text, new Set(tokens(own))).map(([words]) => [words, false]);
     return { kind: "term", pieces: [...marked(other[1], found), [` = ${own}: `, false], ...said] };
   }
-  if (inText >= question[0] && inText && section.text) return { kind: "text", pieces: excerpt(section.text, found) };
-  if (question[0]) return { kind: "exercise", pieces: excerpt(question[1], found) };
-  const names = section.code.split(" ").filter(covered);
+  const kept = covered(section.answers) > Math.max(inText, question[0]);
+  if (!kept && inText >= question[0] && inText && section.text) return { kind: "text", pieces: excerpt(section.text, found) };
+  if (!kept && question[0]) return { kind: "exercise", pieces: excerpt(question[1], found) };
+  const names = kept ? [] : section.code.split(" ").filter(covered);
   if (names.length) return { kind: "code", pieces: marked(names.slice(0, 6).join(" · "), found) };
   // what an exercise keeps back is named, not shown
   if (section.questions.length) return { kind: "answer", pieces: excerpt(section.questions[0], new Set()) };
