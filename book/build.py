@@ -36,6 +36,9 @@ LICENSES = (
 )
 
 
+READ_BY = ("search", "sections")  # modules that say what the search knows of a page
+
+
 class BuildError(Exception):
     """The site could not be built; the text says what to mend."""
 
@@ -139,11 +142,7 @@ def _finish(here: Path, names: list[str]) -> None:
     from book.ext.finish import finish
 
     html = here / "html"
-    made_by = [
-        *(ROOT / "book" / "ext").glob("*.py"),
-        ROOT / "book" / "search.py",
-        ROOT / "book" / "sections.py",
-    ]
+    made_by = [*(ROOT / "book" / "ext").glob("*.py"), *(ROOT / "book" / f"{name}.py" for name in READ_BY)]
     digest = _digest([*made_by, *(p for p in html.rglob("*") if p.is_file() and p.suffix != ".inv")])
     stamp = here / "finished.stamp"
     if stamp.exists() and stamp.read_text() == digest:

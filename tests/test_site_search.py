@@ -1,4 +1,4 @@
-"""The search finds the right section first, in each language, with the script and the data that the site serves."""
+"""The search finds the right section first, in each language, with what the site serves."""
 
 import gzip
 import json
@@ -19,8 +19,8 @@ from d2lmini.language import LANGUAGES, words
 PAGES = set(page_names(table_of_contents(ROOT)))
 LIMIT = 150_000  # bytes that the first search may cost, compressed
 
-# query: the section to find first; where its page is not in the course, the next one that is. Without any, the
-# query is not asked.
+# query: the section to find first; where its page is not in the course, the next one that is. Without any,
+# the query is not asked.
 EVERYWHERE = {
     "rope": ["relative-positions#rope"],
     "alibi": ["relative-positions#alibi"],
@@ -253,11 +253,13 @@ def test_the_first_search_fetches_little(site: Path, language: str) -> None:
 PAGE = """<body><h2 id="outside">No</h2><article><section><h1 id="top">Top<a class="permalink">#</a></h1>
 <p>Take <strong>two
 words</strong> of <code class="docutils"><span class="pre">code_here</span></code>.</p>
-<section><h2 id="root">Divide by <span class="katex"><span class="katex-mathml"><math><semantics><mrow><msqrt><msub>
-<mi>d</mi><mi>k</mi></msub></msqrt></mrow></semantics></math></span><span class="katex-html">dk</span></span></h2>
+<section><h2 id="root">Divide by <span class="katex"><span class="katex-mathml"><math><semantics><mrow>
+<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mrow></semantics></math></span>
+<span class="katex-html">dk</span></span></h2>
 <details class="hidden-code"><summary>Show</summary><div class="cell_input"><pre>import torch
 soft = <b>torch.softmax</b>(scores)</pre></div></details><div class="cell_output"><pre>tensor(1)</pre></div>
-<div class="cell_output"><div class="d2l-widget" data-widget="exercise" data-state='STATE'><div>fallback</div></div></div>
+<div class="cell_output"><div class="d2l-widget" data-widget="exercise" data-state='STATE'><div>no</div></div>
+</div>
 <p>第一行
 第二行。</p><svg><text>drawn</text></svg><p>End.</p></section></section></article><p>No</p></body>"""
 EXERCISE = {
