@@ -27,7 +27,7 @@ WEIGHTS = {"chapters": 1.0, "": 0.7, "appendix": 0.25}  # of the pages of each p
 # What a term's section is known by in each edition: the first place where its name is in bold, or followed
 # by the English one in brackets; headings that have it; the heading of a page. Two editions have to agree.
 FIRST = {"bold": 2.0, "bracket": 1.5}
-SHARED = {"heading": 2.5, "page": 2.0}
+SHARED = {"heading": 2.5, "page": 2.6}
 ENOUGH = 3.0
 
 
