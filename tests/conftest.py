@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from making import ROOT, fonts_of_a_machine, make_book, served
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, Route, sync_playwright
 
 from book import build as site_builder
 from d2lmini.language import use_language
@@ -19,7 +19,7 @@ EXPLORER_HOST = "http://explorer.test"
 # The module alone, hosted as the website hosts it: in an element of class d2l-widget.
 SHOW_EXPLORER = """async (lang) => {
   const module = await import("/module.js");
-  const traits = { state: { lang }, answer: {} };
+  const traits = { state: { lang }, answer: {}, checkpoint: (direction) => `/${direction}.safetensors` };
   const model = { get: (name) => traits[name], set() {}, on() {}, off() {}, save_changes() {} };
   window.numbers = module.arithmetic;
   window.leave = module.default.render({ model, el: document.getElementById("here") });
@@ -103,6 +103,10 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     use_language("en")
 
 
+def checkpoint_of(route: Route) -> Path:
+    return ROOT / "d2lmini" / "assets" / "checkpoints" / route.request.url.rpartition("/")[2]
+
+
 @pytest.fixture
 def show(browser: Browser) -> Iterator[Callable[..., Page]]:
     """Open an explorer on a page of its own; a message on the console fails the test."""
@@ -133,6 +137,7 @@ def show(browser: Browser) -> Iterator[Callable[..., Page]]:
             f"{EXPLORER_HOST}/module.js",
             lambda route: route.fulfill(content_type="text/javascript", body=module),
         )
+        page.route(f"{EXPLORER_HOST}/*.safetensors", lambda route: route.fulfill(path=checkpoint_of(route)))
         page.goto(f"{EXPLORER_HOST}/{query}")
         page.evaluate(SHOW_EXPLORER, lang)
         return page

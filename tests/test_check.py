@@ -45,6 +45,7 @@ SCALED = "self-attention/code-scaled-attention"
 DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
 ROTATE = "relative-positions/code-rotate"
+ADD_NORM = "transformer/code-add-norm"
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -190,6 +191,17 @@ KNOWN_WRONG = [
     (ROTATE, {"torch.stack(turned, dim=-1).flatten(1)": "torch.cat(turned, dim=1)"}, "not-woven"),
     (ROTATE, {" * 10000 ** (-torch.arange(0, d, 2) / d)": ""}, "one-angle"),
     (ROTATE, {"i[:, None]": "torch.arange(len(X))[:, None]"}, "row-numbers"),
+    (ADD_NORM, {"Z = X + Y": "Z = Y"}, "no-shortcut"),
+    (ADD_NORM, {"Z = X + Y": "Z = Y", "return gain": "return X + gain"}, "norm-before-sum"),
+    (ADD_NORM, {"Z.mean(dim=-1": "Z.mean(dim=-2", "Z.var(dim=-1": "Z.var(dim=-2"}, "wrong-axis"),
+    (
+        ADD_NORM,
+        {"Z.mean(dim=-1": "Z.mean(dim=(-2, -1)", "Z.var(dim=-1": "Z.var(dim=(-2, -1)"},
+        "both-axes",
+    ),
+    (ADD_NORM, {".sqrt()": ""}, "no-root"),
+    (ADD_NORM, {", correction=0": ""}, "unbiased"),
+    (ADD_NORM, {"gain * ": "", " + shift": ""}, "no-gain"),
 ]
 
 

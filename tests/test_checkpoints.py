@@ -104,7 +104,7 @@ def test_a_translation_comes_with_its_attention(translators: Any) -> None:
     [
         ("en-vi", "  ", "sentence: it is empty. Type a short sentence in English, for example"),
         ("en-fr", "The elephant is tired.", "does not know the word 'elephant'"),
-        ("en-fr", "He's tierd.", "the nearest are 'tired'"),
+        ("en-fr", "He's tierd.", "the nearest are .*'tired'"),
         ("en-zh", "我很高兴。", "this looks like Chinese, and this translator reads English. "),
         ("en-fr", "我很高兴。", r"load_translator\('zh', 'en'\)"),
         ("vi-en", "She is at home.", r"looks like English.*load_translator\('en', 'vi'\)"),

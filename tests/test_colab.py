@@ -9,7 +9,7 @@ from making import ROOT
 
 from course import VENV
 from d2lmini.notebook import content
-from d2lmini.notebook.widgets import EXPLORERS, KINDS, module_source
+from d2lmini.notebook.widgets import EXPLORERS, KINDS, checkpoint, module_source
 
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
 CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in content.exercise_names()}
@@ -27,6 +27,10 @@ def said() -> list[dict[str, Any]]:
             "import anywidget, ipywidgets, d2lmini as d2l",
             "print(ipywidgets.__version__, anywidget.__version__)",
             *(f"display({call})" for call in CALLS),
+            # as the page does when the reader asks for the first translation
+            "every = ipywidgets.Widget.widgets.values()",
+            "asking = next(one for one in every if 'translator' in getattr(one, 'plain', ''))",
+            "asking.asked = {'direction': 'en-zh', 'at': 1}",
         )
     )
     told: list[dict[str, Any]] = []
@@ -52,3 +56,11 @@ def test_every_widget_is_made_and_stored_alike(said: list[dict[str, Any]]) -> No
     for data, name in zip(shown, CALLS.values(), strict=True):
         assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/plain", "text/html"}
         assert name in data["text/plain"] and 'class="d2l-widget"' in data["text/html"]
+
+
+def test_the_weights_of_a_model_come_as_bytes(said: list[dict[str, Any]]) -> None:
+    updates = [
+        one for one in said if one["msg_type"] == "comm_msg" and one["content"]["data"].get("buffer_paths")
+    ]
+    (sent,) = [one for one in updates if one["content"]["data"]["buffer_paths"] == [["sent"]]]
+    assert [bytes(part) for part in sent["buffers"]] == [checkpoint("en-zh")]

@@ -221,6 +221,127 @@ def test_transformer_chapter_weights(data):
     d2l.show_heatmaps(own, xlabel="Key positions", ylabel="Query positions", figsize=(7, 3.5))
 
 
+# --- the Transformer chapter from its first to its last cell, with a decoder of the reader's own ------------
+
+
+class ReadersEncoder(d2l.Encoder):
+    """As the chapter writes one: blocks in a Sequential, weights in a list of its own."""
+
+    def __init__(self, vocab_size, *sizes, num_layers, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.num_hiddens = sizes[3]
+        self.embedding = nn.Embedding(vocab_size, self.num_hiddens)
+        self.pos_encoding = d2l.PositionalEncoding(self.num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module("block" + str(i), d2l.EncoderBlock(*sizes, dropout, False))
+
+    def forward(self, X, valid_lens, *args):
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+        self.attention_weights = [None] * len(self.blks)
+        for i, blk in enumerate(self.blks):
+            X = blk(X, valid_lens)
+            self.attention_weights[i] = blk.attention.attention.attention_weights
+        return X
+
+
+class ReadersBlock(nn.Module):
+    """A decoder block that caches its inputs in the third part of the state, and masks in training only."""
+
+    def __init__(
+        self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_in, ffn, heads, dropout, i
+    ):
+        super().__init__()
+        self.i = i
+        widths = (key_size, query_size, value_size, num_hiddens)
+        self.attention1 = d2l.MultiHeadAttention(*widths, heads, dropout)
+        self.addnorm1 = d2l.AddNorm(norm_shape, dropout)
+        self.attention2 = d2l.MultiHeadAttention(*widths, heads, dropout)
+        self.addnorm2 = d2l.AddNorm(norm_shape, dropout)
+        self.ffn = d2l.PositionWiseFFN(ffn_in, ffn, num_hiddens)
+        self.addnorm3 = d2l.AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        enc_outputs, enc_valid_lens = state[0], state[1]
+        past = state[2][self.i]
+        key_values = X if past is None else torch.cat((past, X), axis=1)
+        state[2][self.i] = key_values
+        dec_valid_lens = None
+        if self.training:
+            batch_size, num_steps, _ = X.shape
+            dec_valid_lens = torch.arange(1, num_steps + 1, device=X.device).repeat(batch_size, 1)
+        Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))
+        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state
+
+
+class ReadersDecoder(d2l.AttentionDecoder):
+    def __init__(self, vocab_size, *sizes, num_layers, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.num_hiddens, self.num_layers = sizes[3], num_layers
+        self.embedding = nn.Embedding(vocab_size, self.num_hiddens)
+        self.pos_encoding = d2l.PositionalEncoding(self.num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module("block" + str(i), ReadersBlock(*sizes, dropout, i))
+        self.dense = nn.Linear(self.num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
+
+    def forward(self, X, state):
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+        self._attention_weights = [[None] * len(self.blks) for _ in range(2)]
+        for i, blk in enumerate(self.blks):
+            X, state = blk(X, state)
+            self._attention_weights[0][i] = blk.attention1.attention.attention_weights
+            self._attention_weights[1][i] = blk.attention2.attention.attention_weights
+        return self.dense(X), state
+
+    @property
+    def attention_weights(self):
+        return self._attention_weights
+
+
+def test_the_readers_own_blocks_keep_the_shape():
+    """The chapter's example, layer norm over 100 tokens included, with its state of three parts."""
+    sizes = (24, 24, 24, 24, [100, 24], 24, 48, 8)
+    X, valid_lens = torch.ones((2, 100, 24)), torch.tensor([3, 2])
+    block = ReadersBlock(*sizes, 0.5, 0).eval()
+    state = [d2l.EncoderBlock(*sizes, 0.5).eval()(X, valid_lens), valid_lens, [None]]
+    Y, state = block(X, state)
+    assert Y.shape == X.shape
+    assert len(state) == 3 and state[2][0].shape == X.shape
+
+
+@pytest.mark.parametrize("own", ((True, True), (False, True), (True, False)))
+def test_the_readers_own_classes_train_and_translate(data, own):
+    """Own classes, or one of them beside one of the package: the flow is the same."""
+    torch.manual_seed(0)
+    train_iter, src_vocab, tgt_vocab = data
+    sizes, depth = (16, 16, 16, 16, [16], 16, 32, NUM_HEADS), {"num_layers": NUM_LAYERS, "dropout": 0.1}
+    encoder = (ReadersEncoder if own[0] else d2l.TransformerEncoder)(len(src_vocab), *sizes, **depth)
+    decoder = (ReadersDecoder if own[1] else d2l.TransformerDecoder)(len(tgt_vocab), *sizes, **depth)
+    net, device = d2l.EncoderDecoder(encoder, decoder), d2l.try_gpu()
+    d2l.train_seq2seq(net, train_iter, 0.005, 1, tgt_vocab, device)
+    for source, target in (("go .", "va !"), ("he's calm .", "il est calme .")):
+        translation, steps = d2l.predict_seq2seq(net, source, src_vocab, tgt_vocab, NUM_STEPS, device, True)
+        assert 0 <= d2l.bleu(translation, target, k=2) <= 1
+    shape = (NUM_LAYERS, NUM_HEADS, -1, NUM_STEPS)
+    enc_weights = torch.cat(net.encoder.attention_weights, 0).reshape(shape)
+    assert enc_weights.shape == (NUM_LAYERS, NUM_HEADS, NUM_STEPS, NUM_STEPS)
+    rows = [head[0].tolist() for step in steps for attn in step for blk in attn for head in blk]
+    filled = torch.tensor([row + [0.0] * (NUM_STEPS - len(row)) for row in rows])  # pandas: fillna(0.0)
+    weights = filled.reshape((-1, 2, NUM_LAYERS, NUM_HEADS, NUM_STEPS))
+    own_weights, inter_weights = weights.permute(1, 2, 3, 0, 4)
+    titles = ["Head %d" % i for i in range(1, NUM_HEADS + 1)]  # noqa: UP031  as the chapter writes it
+    for shown in (enc_weights.cpu(), own_weights[:, :, :, : len(translation.split()) + 1], inter_weights):
+        d2l.show_heatmaps(
+            shown, xlabel="Key positions", ylabel="Query positions", titles=titles, figsize=(7, 3.5)
+        )
+    torch.testing.assert_close(inter_weights.sum(-1), torch.ones(inter_weights.shape[:-1]))
+
+
 def test_bahdanau_chapter_weights(data):
     torch.manual_seed(0)
     steps = translated(recurrent(*data[1:]), data)

@@ -55,7 +55,7 @@ def test_the_files_are_as_tools_drawings_draws_them(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", figure_names())
 def test_colors_of_a_drawing_are_those_of_the_palette(name):
-    assert not re.search(r"#[0-9a-f]{3}", (FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
+    assert not re.search(r'"#[0-9a-f]{3,8}"', (FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
     for color, value in re.findall(r'"var\(--d2l-(\w+),([^)]*)\)"', d2l.figure(name).svg):
         assert COLORS[color][0] == value
     painted = re.findall(r'(?:fill|stroke)="([^"]*)"', d2l.figure(name).svg)

@@ -19,10 +19,12 @@ from d2lmini.notebook import progress
 
 EXPLORERS = {
     "attention-explorer": "multi-head-attention",
+    "block-explorer": "transformer",
     "path-explorer": "complexity",
     "clock-explorer": "positional-encoding",
     "plane-explorer": "self-attention",
     "rotary-explorer": "relative-positions",
+    "translator-explorer": "translation",
 }
 WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
@@ -278,6 +280,33 @@ def test_plane_explorer(host: Host) -> None:
     explorer.page.mouse.move(box["x"] + 300, box["y"] + box["height"] / 2, steps=3)
     explorer.page.mouse.up()
     assert float(number.input_value()) > 0  # it was to the left of 0, and is to the right
+
+
+def test_block_explorer(host: Host) -> None:
+    """Its weights come when a key is pressed on the map: as a file, or from the kernel."""
+    explorer = host.explorer("block-explorer")
+    explorer.locator("[aria-current=step]").focus()
+    for _ in range(2):  # JupyterLab has shortcuts for arrow keys of its own
+        explorer.page.keyboard.press("ArrowRight")
+    assert explorer.locator(".heading").inner_text() == "Encoder, block 1: self-attention"
+    explorer.locator(".invite").wait_for(state="hidden", timeout=PATIENCE)
+    assert re.fullmatch(r"dog → \S+ 0\.\d{3}", explorer.locator(".heads figcaption").first.inner_text())
+    explorer.locator("[role=radio][aria-checked=true]").press("ArrowDown")
+    assert explorer.locator("[role=radio][aria-checked=true]").inner_text() == "drinks"
+
+
+def test_translator_explorer(host: Host) -> None:
+    """Its weights are a file on the website, and come from the kernel in a notebook."""
+    explorer = host.explorer("translator-explorer")
+    field = explorer.get_by_role("combobox", name="Sentence")
+    field.fill("I don't eat fish.")
+    field.press("Enter")
+    explorer.locator(".target [role=radio]").first.wait_for(timeout=PATIENCE)
+    explorer.page.locator(".stage:not([aria-busy])").wait_for()
+    explorer.locator(".target [aria-checked=true]").press("ArrowRight")
+    assert said(explorer).startswith("Step 2: ")
+    explorer.get_by_label("Direction").select_option("en-zh")
+    explorer.locator(".target").get_by_text("鱼").wait_for(timeout=PATIENCE)
 
 
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:

@@ -208,6 +208,8 @@ def test_an_exercise_answers_in_the_language(page: Page) -> None:
         ("complexity", "path-explorer", "[type=range]"),
         ("positional-encoding", "clock-explorer", "[type=range]"),
         ("relative-positions", "rotary-explorer", "[type=range]"),
+        ("transformer", "block-explorer", "[aria-current=step]"),
+        ("translation", "translator-explorer", "select"),
     ],
 )
 def test_an_explorer_speaks_the_language(page: Page, chapter: str, widget: str, control: str) -> None:

@@ -51,6 +51,8 @@ TOUCHES = {
     "path explorer": ("complexity", "[data-widget=path-explorer]", "[type=range]", "ArrowRight"),
     "clock explorer": ("positional-encoding", "[data-widget=clock-explorer]", "[type=range]", "ArrowRight"),
     "rotary explorer": ("relative-positions", "[data-widget=rotary-explorer]", "[type=range]", "ArrowRight"),
+    "block explorer": ("transformer", "[data-widget=block-explorer]", "[aria-current=step]", "ArrowRight"),
+    "translator explorer": ("translation", "[data-widget=translator-explorer]", ".examples button", "click"),
 }
 
 

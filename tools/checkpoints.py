@@ -41,7 +41,8 @@ A file is in the safetensors format: each matrix as 8-bit integers with a scale 
 
 The scores are those of the sentences held out: mean BLEU (k = 2, the best of several references) and the
 share of translations that equal a reference, by greedy search and with a beam. Beside them, what the recipe
-of *Dive into Deep Learning* reaches with its 600 pairs. Nothing was chosen by these sentences.
+of *Dive into Deep Learning* reaches with its 600 pairs. Nothing was chosen by these sentences. They are known
+words in new company: most differ from some sentence trained on in a single word.
 """
 
 Sentences = list[tuple[str, list[str]]]

@@ -210,8 +210,8 @@ def course_map() -> Iterator[str]:
     """Map of the course: ten chapters, and what each of them needs
 
     Chapters 1 and 2 come first. From there one way leads to chapters 3, 4 and 5, about cost, another to 6 and
-    7, about order; either may come first. Chapters 8, 9 and 10 are still to come, drawn with dashed lines:
-    they need chapter 6.
+    7, about order; either may come first. Chapters 8, 9 and 10 build and try the Transformer: they need
+    chapter 6.
     """
     left, *columns = (85, 255, 425, 595)
     first, cost, start, order, machine = 42, 42, 160, 278, 402
@@ -223,28 +223,25 @@ def course_map() -> Iterator[str]:
         (columns[2], cost, "long-sequences", "cnn", "{{Long sequences}}"),
         (columns[0], order, "positional-encoding", "position", "{{Positional encoding}}"),
         (columns[1], order, "relative-positions", "position", "{{Relative positions}}"),
-        (columns[0], machine, "", "muted", "{{Transformer}}"),
-        (columns[1], machine, "", "muted", "{{Translation}}"),
-        (columns[2], machine, "", "muted", "{{What it learned}}"),
+        (columns[0], machine, "transformer", "output", "{{Transformer}}"),
+        (columns[1], machine, "translation", "output", "{{Translation}}"),
+        (columns[2], machine, "what-it-learned", "output", "{{What it learned}}"),
     )
     radius = 25
     gap = radius + 5
     for before, after in ((1, 2), (2, 3), (3, 4), (4, 5), (2, 6), (6, 7), (6, 8), (8, 9), (9, 10)):
-        (x1, y1, *_), (x2, y2, page, *_) = stations[before - 1], stations[after - 1]
+        (x1, y1, *_), (x2, y2, *_) = stations[before - 1], stations[after - 1]
         if x1 == x2:  # from below the name of the upper station
             way = f"M{x1} {y1 + 62}V{y2 - gap}"
         else:
             middle = (x1 + x2) // 2
             way = f"M{x1 + gap} {y1}C{middle + 8} {y1} {middle - 2} {y2} {x2 - gap} {y2}"
-        style = {"fill": "none", "stroke": "muted", "stroke_width": 2}
-        yield element("path", d=way, **style, stroke_dasharray="" if page else "5 5")
+        yield element("path", d=way, fill="none", stroke="muted", stroke_width=2)
     for number, (x, y, page, color, name) in enumerate(stations, 1):
-        ring = {"stroke": color, "stroke_width": 2.2, "stroke_dasharray": "" if page else "5 4"}
-        station = element(
-            "circle", cx=x, cy=y, r=radius, fill=color, fill_opacity=0.16 if page else 0, **ring
-        )
+        ring = {"stroke": color, "stroke_width": 2.2, "fill": color, "fill_opacity": 0.16}
+        station = element("circle", cx=x, cy=y, r=radius, **ring)
         station += bold(x, y + 7, str(number), color) + words(x, y + 50, name, size=17)
-        yield element("a", station, href=f"{page}.html", target="_top") if page else station
+        yield element("a", station, href=f"{page}.html", target="_top")
 
 
 def dilated_convolution() -> Iterator[str]:
@@ -391,6 +388,102 @@ def three_architectures() -> Iterator[str]:
         yield indexed(xs, 332, "x") + indexed(xs, ys[-1] - 22, "y") + bold(x0 + 80, 370, length, kind)
 
 
+def transformer_architecture() -> Iterator[str]:
+    """The Transformer: an encoder on the left, a decoder on the right, each a stack of blocks
+
+    Read from below. Left, the encoder: source tokens become embeddings, the position is added, then comes a
+    block, N times over: self-attention, add and norm, feed-forward, add and norm. Right, the decoder: the
+    target so far becomes embeddings with positions, then a block, N times over: causal self-attention, add
+    and norm, cross-attention with keys and values from the encoder, add and norm, feed-forward, add and norm.
+    A dense layer and a softmax give the next token. Shortcuts lead around each part to its add and norm. Each
+    part is a link to the section that builds it.
+    """
+    sections = ("feed-forward", "add-norm", "encoder", "decoder", "machine")
+    width, height, left, right = 208, 36, 186, 494
+    tip = "url(#transformer-architecture-arrow)"
+    bent = {"fill": "none", "stroke_width": 1.6, "marker_end": tip}
+
+    def part(x: int, y: int, said: str, section: int, color: str) -> str:
+        rim = {"fill": color, "fill_opacity": 0.12, "stroke": color, "stroke_width": 1.6}
+        drawn = element("rect", x=x - width // 2, y=y, width=width, height=height, rx=7, **rim)
+        badge = x + width // 2 if x == left else x - width // 2  # on the inner side
+        drawn += element("circle", cx=badge, cy=y + 18, r=12, fill="bg", stroke=color, stroke_width=1.3)
+        drawn += bold(badge, y + 24, str(section), color, 16) + words(x, y + 24, said, size=17)
+        return element("a", drawn, href=f"#{sections[section - 1]}")
+
+    def rise(x: int, below: int, above: int, color: str = "muted") -> str:
+        return line((x, below), (x, above + 2), color, 1.6, marker_end=tip)
+
+    yield arrowhead("transformer-architecture-arrow", "muted")
+    frame = {"fill": "muted", "fill_opacity": 0.05, "stroke": "muted", "stroke_dasharray": "5 5", "rx": 12}
+    yield element("rect", x=left - 146, y=314, width=280, height=266, **frame)
+    yield element("rect", x=right - 134, y=182, width=280, height=398, **frame)
+    yield words(left + 112, 572, "× N", "muted", 18) + words(right - 112, 572, "× N", "muted", 18)
+    yield bold(left - 74, 304, "{{encoder}}") + bold(right - 74, 172, "{{decoder}}")
+    attentions = {left: ["{{self-attention}}"], right: ["{{causal self-attention}}", "{{cross-attention}}"]}
+    for x, said in ((left, "{{source}}"), (right, "{{target so far}}")):
+        yield words(x, 722, said, size=18) + rise(x, 704, 684)
+        root = element("tspan", "d", font_style="italic")
+        yield part(x, 648, f"{{{{embedding}}}} · √{root}", 3, "text") + rise(x, 648, 628)
+        yield part(x, 592, "+ {{position}}", 3, "position")
+        below, side = 592, -1 if x == left else 1
+        for name in (*attentions[x], "{{feed-forward}}"):
+            y = 522 if below == 592 else below - 76
+            yield rise(x, below, y + height)
+            way = f"M{x} {y + 50}H{x + side * 126}V{y - 38}H{x + side * 106}"
+            yield element("path", d=way, stroke="muted", **bent)
+            feed_forward = name == "{{feed-forward}}"
+            section = 1 if feed_forward else 3 if x == left else 4
+            yield part(x, y, name, section, "output" if feed_forward else "attention")
+            below = y - 56
+            yield rise(x, y, below + height) + part(x, below, "{{add and norm}}", 2, "muted")
+    way = f"M{left} 334V290H340V408H{right - width // 2 - 15}"
+    yield element("path", d=way, stroke="key", **bent)
+    yield words(left + 88, 280, "{{keys, values}}", "key", 17)
+    yield words(right + 10, 460, "{{queries}}", "query", 17, text_anchor="start")
+    yield rise(right, 202, 142) + part(right, 106, "{{dense layer}}", 5, "text")
+    yield rise(right, 106, 86) + part(right, 50, "softmax", 5, "text")
+    yield rise(right, 50, 30) + words(right, 22, "{{next token}}", size=18)
+
+
+def transformer_beside_recurrent() -> Iterator[str]:
+    """From three source tokens to three target tokens: a recurrent model and a Transformer
+
+    On the left the recurrent encoder reads token after token and hands one vector to the decoder, which
+    writes token after token: from the first source token to the last target token it is 6 edges. On the
+    right, in the Transformer, all source tokens meet in one step, each target token asks all of them and the
+    target tokens before it: 2 edges.
+    """
+    source, read, write, target = 282, 222, 122, 58
+    for middle, kind, name, length in (
+        (165, "rnn", "{{recurrent}}", "{{6 edges}}"),
+        (515, "attention", "Transformer", "{{2 edges}}"),
+    ):
+        xs = [middle - 100, middle, middle + 100]
+        yield bold(middle, 26, name, kind, 21)
+        path = [(xs[0], source)]
+        if kind == "rnn":
+            path += [*((x, read) for x in xs), *((x, write) for x in xs)]
+            for x in xs[1:]:
+                yield edge((x, source), (x, read), kind)
+            yield words(middle + 12, 160, "{{one vector}}", kind, 18, text_anchor="start")
+        else:
+            path += [(xs[0], read), (xs[2], write)]
+            for x in xs:
+                for to in xs:
+                    yield "" if x == to == xs[0] else edge((x, source), (to, read), kind)
+                    yield "" if (x, to) == (xs[0], xs[2]) else edge((x, read), (to, write), kind)
+            for start, end in ((0, 1), (1, 2), (0, 2)):
+                a, b, lift = xs[start], xs[end], write - 22 * (end - start) - 22
+                way = f"M{a} {write - 12}Q{(a + b) // 2} {lift} {b - 4} {write - 12}"
+                yield element("path", d=way, fill="none", stroke=kind, stroke_width=1.3, stroke_opacity=0.55)
+        yield "".join(edge(*ends, kind, 4) for ends in pairwise(path))
+        yield nodes([(x, y) for y in (source, read, write) for x in xs], kind, path)
+        yield indexed(xs, source + 38, "x") + indexed(xs, target + 8, "y") + bold(middle, 356, length, kind)
+    for y, said in ((read + 6, "{{encoder}}"), (write + 6, "{{decoder}}")):
+        yield words(340, y, said, "muted", 17)
+
+
 # ---- files
 
 DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → what draws it, and its height
@@ -405,6 +498,8 @@ DRAWINGS: dict[str, tuple[Callable[[], Iterator[str]], int]] = {  # name → wha
         (positional_reading, 240),
         (prefill_and_decoding, 292),
         (three_architectures, 380),
+        (transformer_architecture, 740),
+        (transformer_beside_recurrent, 368),
     )
 }
 

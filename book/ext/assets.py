@@ -5,6 +5,7 @@ import hashlib
 import io
 import logging
 import re
+import shutil
 from functools import cache
 from html.parser import HTMLParser
 from itertools import product
@@ -24,6 +25,7 @@ from d2lmini.notebook.widgets import KINDS, module_source
 
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
+CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
 logging.getLogger("fontTools").setLevel(
     logging.WARNING
 )  # it reports every step, and Sphinx shows all logging
@@ -171,12 +173,14 @@ def code_styles() -> str:
 
 @cache
 def version() -> str:
-    """Changes with any script or style of theme and widgets, so that a browser never mixes two versions."""
+    """Changes with any script, style or trained model, so that a browser never mixes two versions."""
     digest = hashlib.sha256((page_styles() + code_styles()).encode())
     for path in [*sorted(STATIC.glob("*.js")), *search.SOURCES]:
         digest.update(path.read_bytes())
     for kind, language in product(KINDS, LANGUAGES):
         digest.update(module_source(kind, language).encode())
+    for path in sorted(CHECKPOINTS.glob("*.safetensors")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 
 
@@ -193,6 +197,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     for kind in KINDS:
         module = module_source(kind, app.config.d2lmini_language)
         (static / "widgets" / f"{kind}.js").write_text(module, encoding="utf-8")
+    (static / "checkpoints").mkdir(exist_ok=True)
+    for path in CHECKPOINTS.glob("*.safetensors"):
+        shutil.copy(path, static / "checkpoints")
 
 
 def setup(app: Sphinx) -> None:

@@ -493,6 +493,47 @@ _ROTATE = Task(
     },
 )
 
+
+def _add_norm(
+    summed: Callable[[Tensor, Tensor], Tensor] = lambda X, Y: X + Y,
+    axes: tuple[int, ...] = (-1,),
+    correction: int = 0,
+    root: float = 0.5,
+    gained: bool = True,
+    added_late: bool = False,
+) -> Callable[..., Results]:
+    """Residual sum and layer norm, right by default, with one thing at a time done wrong."""
+
+    def add_norm(X: Tensor, Y: Tensor, gain: Tensor, shift: Tensor) -> Results:
+        Z = summed(X, Y)
+        mean = Z.mean(dim=axes, keepdim=True)
+        variance = Z.var(dim=axes, keepdim=True, correction=correction)
+        Z = (Z - mean) / (variance + 1e-5) ** root
+        Z = gain * Z + shift if gained else Z
+        return (X + Z if added_late else Z,)
+
+    return add_norm
+
+
+_ADD_NORM = Task(
+    returns=("result",),
+    right=_add_norm(),
+    cases=(
+        (_normal(3, 4), _normal(3, 4, seed=1), _normal(4, seed=2), _normal(4, seed=3)),
+        (_normal(2, 5, 6, seed=4), _normal(2, 5, 6, seed=5), _normal(6, seed=6), _normal(6, seed=7)),
+    ),
+    edges=((torch.ones(2, 3, 4), torch.ones(2, 3, 4), torch.ones(4), torch.zeros(4)),),
+    bugs={
+        "no-shortcut": (_add_norm(summed=lambda X, Y: Y),),
+        "norm-before-sum": (_add_norm(summed=lambda X, Y: Y, added_late=True),),
+        "wrong-axis": (_add_norm(axes=(-2,)),),
+        "both-axes": (_add_norm(axes=(-2, -1)),),
+        "no-root": (_add_norm(root=1),),
+        "unbiased": (_add_norm(correction=1),),
+        "no-gain": (_add_norm(gained=False),),
+    },
+)
+
 TASKS = {
     "self-attention/code-scaled-attention": _SCALED_ATTENTION,
     "self-attention/design-query": _DESIGN_QUERY,
@@ -504,6 +545,7 @@ TASKS = {
     "long-sequences/code-local-mask": _LOCAL_MASK,
     "positional-encoding/code-sinusoids": _SINUSOIDS,
     "relative-positions/code-rotate": _ROTATE,
+    "transformer/code-add-norm": _ADD_NORM,
 }
 
 

@@ -333,7 +333,8 @@ const near = new IntersectionObserver((seen) => {
     if (!isIntersecting) continue;
     near.unobserve(target);
     const address = versioned(`widgets/${target.dataset.widget}.js`);
-    const host = { address, stateOf, answers, keepAnswer, failed: words.widget_failed };
+    const checkpoint = (direction) => versioned(`checkpoints/${direction}.safetensors`);
+    const host = { address, stateOf, checkpoint, answers, keepAnswer, failed: words.widget_failed };
     import(versioned("widgets.js")).then(({ wake }) => wake(target, host));
   }
 }, { rootMargin: "600px" });

@@ -3,6 +3,7 @@
 A cell that shows a widget stores two more forms of it: a line of text, and HTML to read where nothing runs.
 """
 
+import csv
 import html
 import json
 from functools import cache
@@ -15,8 +16,23 @@ from d2lmini.notebook.palette import COLORS
 from d2lmini.notebook.widgets.bundler import bundle
 
 _FOLDER = files("d2lmini.notebook.widgets")
+_CHECKPOINTS = files("d2lmini") / "assets" / "checkpoints"
 EXPLORERS = tuple(sorted(file.name[:-3] for file in _FOLDER.iterdir() if file.name.endswith("-explorer.js")))
 KINDS = ("exercise", *EXPLORERS)
+# held out from training, so that none is known by heart
+_OFFERED = (
+    "I don't eat fish.",
+    "My wife is a doctor.",
+    "He's not busy.",
+    "She can swim.",
+    "I want bread and milk.",
+)
+
+
+def checkpoint(direction: str) -> bytes:
+    """Return the file of a trained model, ``"en-vi"`` or another direction; no bytes: there is none."""
+    known = {file.name.removesuffix(".safetensors"): file for file in _CHECKPOINTS.iterdir()}
+    return known[direction].read_bytes() if direction in known else b""
 
 
 @cache
@@ -44,8 +60,23 @@ def module_source(kind: str, language: str) -> str:
         "course:words": f"export default {_js(shown)};\nexport const language = {_js(found['language'])};",
         "course:palette": f"export default {_js(COLORS)};",
         "course:tokens": f"export default {_js(found['plots']['cats and dogs drink milk'].split())};",
+        "course:sentences": f"export default {_js(_sentences())};",
     }
     return bundle(_FOLDER, f"{kind}.js", virtual)
+
+
+def _rows() -> list[dict[str, str]]:
+    """Return the rows of the corpus; `d2lmini.data` would import torch."""
+    lines = (files("d2lmini") / "assets" / "corpus.tsv").read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@cache
+def _sentences() -> dict[str, list[str]]:
+    """Return the sentences that the translator offers, in all languages of the corpus."""
+    rows = {row["en"]: row for row in _rows()}
+    languages = ("en", "fr", "vi", "zh")
+    return {code: [rows[name][code].partition("|")[0].strip() for name in _OFFERED] for code in languages}
 
 
 def _js(value: Any) -> str:
@@ -80,11 +111,22 @@ def widget_class(kind: str, language: str) -> Any:
     import traitlets
 
     class CourseWidget(anywidget.AnyWidget):
-        """A widget of the course: traits `state` (its content) and `answer` (what the reader did)."""
+        """A widget of the course: traits `state` (its content) and `answer` (what the reader did).
+
+        A widget that computes with a trained model asks for it when it is first touched: `asked` names the
+        direction, `sent` are the bytes of its checkpoint. On the website they come as a file.
+        """
 
         _esm = module_source(kind, language)
         state = traitlets.Dict().tag(sync=True)
         answer = traitlets.Dict().tag(sync=True)
+        asked = traitlets.Dict().tag(sync=True)
+        sent = traitlets.Bytes().tag(sync=True)
+
+        @traitlets.observe("asked")
+        def _bring(self, change: Any) -> None:
+            self.sent = checkpoint(change["new"].get("direction", ""))
+
         # the same line in every run, so that a stored notebook compares equal
         plain = ""
         stored = ""
@@ -115,8 +157,8 @@ def explorer(name: str, **options: Any) -> Any:
     """Return an explorer: a picture to play with, on the website and in the notebook alike.
 
     Args:
-        name: an explorer of the course: ``"attention-explorer"``, ``"clock-explorer"``, ``"path-explorer"``,
-            ``"plane-explorer"`` or ``"rotary-explorer"``.
+        name: an explorer of the course: ``"attention-explorer"``, ``"block-explorer"``, ``"clock-explorer"``,
+            ``"path-explorer"``, ``"plane-explorer"``, ``"rotary-explorer"`` or ``"translator-explorer"``.
         **options: none so far.
 
     Raises:

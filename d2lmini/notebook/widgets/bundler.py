@@ -13,6 +13,10 @@ _DECLARATION = r"(?:async )?(?:function\*?|class|const|let) (\w+)"
 _DECLARED = re.compile(rf"^(?:export )?(?:default )?{_DECLARATION}", re.MULTILINE)
 _EXPORT = re.compile(rf"^export (?:(default) |(?={_DECLARATION}))", re.MULTILINE)
 _STATEMENT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+# comments, indentation, line ends inside an expression: for those who read the source, not who load it
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*(?s:.*?)\*/)\n| // .*", re.MULTILINE)
+_SPACE = re.compile(r"^\s+", re.MULTILINE)
+_INSIDE = re.compile(r"(?<=[,;(\[{])\n|\n(?=[)\]}.?:])")
 
 
 class BundleError(ValueError):
@@ -20,7 +24,9 @@ class BundleError(ValueError):
 
 
 def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
-    """Return an ES module with everything that it imports, directly or not.
+    """Return an ES module with everything that it imports, directly or not, but without comments.
+
+    Indentation goes, too: a string in backquotes must not run over several lines, and none may hold " // ".
 
     Args:
         folder: where the files are. A ``.css`` file is a module whose default export is its text.
@@ -32,7 +38,7 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
     """
     joiner = _Joiner(folder, virtual)
     last = joiner.resolved(entry, ())
-    return "\n".join([*joiner.joined, last])
+    return _INSIDE.sub("", _SPACE.sub("", _COMMENT.sub("", "\n".join([*joiner.joined, last]))))
 
 
 class _Joiner:
@@ -70,7 +76,10 @@ class _Joiner:
         if name in self.virtual:
             return self.virtual[name]
         text = (self.folder / name).read_text(encoding="utf-8")
-        return f"export default {json.dumps(text, ensure_ascii=False)};" if name.endswith(".css") else text
+        if name.endswith(".css"):
+            rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
+            return f"export default {json.dumps(rules, ensure_ascii=False)};"
+        return text
 
     def _join(self, name: str, above: tuple[str, ...]) -> None:
         text = self.resolved(name, above)

@@ -9,6 +9,8 @@ const lowered = (text) => text.split(/_([\w\p{L}])/u).map((part, i) => (i % 2 ? 
  * sees it. The texts are words.questions and words.answers.
  *
  * `tries` has, in their order, {values, met}: what to fill into an answer, and whether the reader is there now.
+ * Where the values take a trained model, there is {later, otherwise} instead: a function that promises them when the
+ * answer is opened, and the text to show if they do not come.
  * Returns the list and a function to call after each change.
  */
 export function thingsToTry(words, tries) {
@@ -17,18 +19,17 @@ export function thingsToTry(words, tries) {
   const list = element(
     "ol",
     {},
-    tries.map(({ values = {} }, i) =>
-      element(
-        "li",
-        {},
-        element(
-          "details",
-          {},
-          element("summary", {}, lowered(fill(words.questions[i], values)), marks[i]),
-          element("p", {}, lowered(fill(words.answers[i], values))),
-        ),
-      ),
-    ),
+    tries.map(({ values = {}, later, otherwise }, i) => {
+      const answer = element("p", {}, later ? "…" : lowered(fill(words.answers[i], values)));
+      const complete = () =>
+        later().then(
+          (found) => answer.replaceChildren(...lowered(fill(words.answers[i], found))),
+          () => answer.replaceChildren(otherwise),
+        );
+      const summary = element("summary", {}, lowered(fill(words.questions[i], values)), marks[i]);
+      const ontoggle = later ? (event) => event.target.open && complete() : null;
+      return element("li", {}, element("details", { ontoggle }, summary, answer));
+    }),
   );
   const node = element("div", { class: "d2l-tries" }, element("p", {}, words.try_out), list, spoken);
   return {

@@ -1,0 +1,62 @@
+// How a trained model comes to a widget: on the website as a file, in a notebook from the kernel. Nothing is asked for
+// before the reader touches the widget, and nothing twice.
+
+import { checkpointHeader } from "./transformer.js";
+
+const PATIENCE = 60; // seconds that a kernel may be busy with another cell
+const kept = new Map();
+
+/**
+ * The bytes of the checkpoint of a direction ("en-vi"), a Uint8Array. `progress` is called with the share that has
+ * come, from 0 to 1, where it is known. Rejects when nothing comes; asked again, it tries again.
+ */
+export function weights(model, direction, progress = () => {}) {
+  if (!kept.has(direction)) {
+    const address = model.get("checkpoint")?.(direction); // only the website has an address
+    const coming = address ? download(address, progress) : fromKernel(model, direction);
+    kept.set(direction, coming);
+    coming.catch(() => kept.delete(direction));
+  }
+  return kept.get(direction);
+}
+
+async function download(address, progress) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  const total = Number(answer.headers.get("content-length"));
+  const packed = answer.headers.get("content-encoding"); // then the length is that of what was packed
+  const parts = [];
+  let came = 0;
+  for (const reader = answer.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    came += value.length;
+    if (total && !packed) progress(came / total);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** Ask the kernel by the trait `asked`; it answers by the trait `sent`. */
+function fromKernel(model, direction) {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const sent = model.get("sent");
+      if (!sent?.byteLength) return;
+      const bytes = new Uint8Array(sent.buffer, sent.byteOffset, sent.byteLength);
+      const { source, target } = checkpointHeader(bytes).config;
+      if (`${source}-${target}` !== direction) return; // of a direction asked for before
+      clearTimeout(timer);
+      model.off("change:sent", look);
+      resolve(bytes);
+    };
+    const timer = setTimeout(() => {
+      model.off("change:sent", look);
+      reject(new Error(`no answer about ${direction} from the kernel`));
+    }, PATIENCE * 1000);
+    model.on("change:sent", look);
+    look(); // it may lie there from before the page was loaded again
+    model.set("asked", { direction, at: Date.now() }); // the time makes it new when it is asked once more
+    model.save_changes();
+  });
+}
