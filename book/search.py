@@ -36,9 +36,9 @@ def script() -> str:
     """MiniSearch, the engine and the dialog in one module, without MiniSearch's comments."""
     library = re.sub(r"^\s*/\*\*.*?\*/\n", "", SOURCES[0].read_text(encoding="utf-8"), flags=re.S | re.M)
     library = re.sub(r"^\s*//.*\n", "", library, flags=re.M).replace("export { MiniSearch as default };", "")
-    library = re.sub(r"^ +", "", library, flags=re.M)
     own = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES[1:])
-    own = re.sub(r"^import .*\n", "", own, flags=re.M)
+    own = re.sub(r"^import .*\n|^ *//.*\n|^ */\*\*.*\*/\n", "", own, flags=re.M)
+    own, library = (re.sub(r"^ +|\n(?=\n)", "", text, flags=re.M) for text in (own, library))
     return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.txt\n{library}\n{own}"
 
 

@@ -209,7 +209,8 @@ export function searchEngine(data) {
   // in a long query nearly every word would be like some other
   const alike = (word, place, words) => (words.length < 5 && long(word, 4) ? 1 : false);
   const hardly = (word, place, words) => (words.length < 4 && long(word, 6) ? 2 : alike(word, place, words));
-  const typing = (word, place, words) => place === words.length - 1 && begins(word);
+  const typing = (word, place, words) =>
+    place === words.length - 1 && (begins(word) || (place > 0 && long(word, 1)));
   const anywhere = (word, place, words) => typing(word, place, words) || long(word, 3);
   /** {near: whether they only come near to what was asked, hits: the sections, the best first} */
   function search(text, limit = 12) {
