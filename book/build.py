@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 import tomllib
@@ -33,7 +32,11 @@ LICENSES = (
     "LICENSE-TEXT",
     "book/vendor/katex/LICENSE",
     "book/theme/static/fonts/OFL.md",
+    "book/vendor/minisearch/LICENSE",
 )
+
+
+READ_BY = ("search", "sections")  # modules that say what the search knows of a page
 
 
 class BuildError(Exception):
@@ -57,7 +60,19 @@ def table_of_contents(root: Path) -> dict[str, Any]:
 
 
 def page_names(toc: dict[str, Any]) -> list[str]:
-    return [toc["root"], *(page["file"] for part in toc.get("parts", []) for page in part["chapters"])]
+    return [name for name, _ in parts(toc)]
+
+
+def parts(toc: dict[str, Any]) -> list[tuple[str, str]]:
+    """The name of each page and of its part; the first page belongs to none."""
+    return [
+        (toc["root"], ""),
+        *(
+            (page["file"], part["caption"].lower())
+            for part in toc.get("parts", [])
+            for page in part["chapters"]
+        ),
+    ]
 
 
 def _digest(paths: Iterable[Path]) -> str:
@@ -117,33 +132,23 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _finish(here, language, page_names(table_of_contents(root)))
+    _finish(here, page_names(table_of_contents(root)))
     return time.perf_counter() - start
 
 
-def _finish(here: Path, language: str, names: list[str]) -> None:
-    """Make the search index and the finished copies of the pages, if they have changed."""
+def _finish(here: Path, names: list[str]) -> None:
+    """Read what the search needs, and make the finished copies of the pages, if they have changed."""
+    from book import search
     from book.ext.finish import finish
 
     html = here / "html"
-    made_by = (ROOT / "book" / "ext").glob("*.py")
+    made_by = [*(ROOT / "book" / "ext").glob("*.py"), *(ROOT / "book" / f"{name}.py" for name in READ_BY)]
     digest = _digest([*made_by, *(p for p in html.rglob("*") if p.is_file() and p.suffix != ".inv")])
     stamp = here / "finished.stamp"
     if stamp.exists() and stamp.read_text() == digest:
         return
-    command = [sys.executable, "-m", "pagefind", "--site", str(html), "--output-path", str(here / "pagefind")]
-    command += [
-        "--force-language",
-        language,
-        "--exclude-selectors",
-        ".katex-mathml",
-    ]  # formulas once, not twice
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BuildError(f"{language}: the search index failed:\n{done.stdout}{done.stderr}")
-    for extra in (here / "pagefind").glob("pagefind-*"):
-        if extra.suffix in (".js", ".css") and "worker" not in extra.name:
-            extra.unlink()  # Pagefind's own search boxes, which ours replaces
+    found = search.read_sections(html, names)
+    (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
     finish(html, here / "finished", names)
     stamp.write_text(digest)
 
@@ -189,17 +194,25 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
+    from book import search
+
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
     for leftover in (aside, old):
         shutil.rmtree(leftover, ignore_errors=True)
-    names = page_names(table_of_contents(root))
+    toc = table_of_contents(root)
+    names = page_names(toc)
+    editions = {
+        language: json.loads((work / language / "sections.json").read_text(encoding="utf-8"))
+        for language in languages
+    }
     for language in languages:
         target = aside / language
         shutil.copytree(work / language / "finished", target)
         for name in names:
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        shutil.copytree(work / language / "pagefind", target / "pagefind")
+        known = search.data(language, editions, parts(toc), search.read_glossary(root))
+        search.write(target / "_static" / "search.json", known)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
     _front_pages(aside, root, languages)
     if out.exists():

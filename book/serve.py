@@ -21,7 +21,6 @@ class Handler(SimpleHTTPRequestHandler):
         ".html": "text/html; charset=utf-8",
         ".svg": "image/svg+xml",
         ".woff2": "font/woff2",
-        ".wasm": "application/wasm",
         ".json": "application/json",
         ".ipynb": "application/x-ipynb+json",
     }

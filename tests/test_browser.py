@@ -596,10 +596,103 @@ def test_arrow_up_leads_from_the_first_result_to_the_last(small):
 def test_search_says_when_there_is_nothing_and_closes(small):
     small.open("en/index.html")
     small.page.keyboard.press("/")
-    small.page.locator("#site-search input").fill("zebrafish")
-    small.page.locator("#site-search .status", has_text="zebrafish").wait_for()
+    dialog = small.page.locator("#site-search")
+    dialog.locator("input").fill("zebrafish")
+    dialog.locator(".status", has_text="zebrafish").wait_for()
+    expect(dialog.get_by_role("option")).to_have_count(0)
+    dialog.get_by_role("button", name="RoPE").wait_for()  # what one may try instead
     small.page.keyboard.press("Escape")
-    assert not small.page.locator("#site-search").is_visible()
+    expect(dialog).to_be_hidden()
+
+
+def test_search_suggests_before_the_first_letter(small):
+    small.open("en/index.html")
+    small.page.locator(".to-search").click()
+    dialog = small.page.locator("#site-search")
+    dialog.get_by_role("button", name="positional encoding").click()
+    expect(dialog.locator("input")).to_have_value("positional encoding")
+    expect(dialog.locator("input")).to_be_focused()
+    dialog.locator("input").fill("scores")
+    expect(dialog.locator(".tries")).to_be_hidden()
+    dialog.locator("input").fill("")
+    expect(dialog.locator(".tries")).to_be_visible()
+    expect(dialog.get_by_role("listbox")).to_be_hidden()
+
+
+def test_search_names_the_page_and_marks_what_it_found(small):
+    small.open("en/index.html")
+    small.page.keyboard.press("/")
+    dialog = small.page.locator("#site-search")
+    field = dialog.get_by_role("combobox")
+    field.fill("rotary embeding")
+    group = dialog.get_by_role("group", name="1 · The basics")
+    hit = group.get_by_role("option", name="Order does not matter", selected=True)
+    expect(hit.locator("mark").first).to_have_text("Rotary")
+    expect(field).to_have_attribute("aria-expanded", "true")
+    expect(field).to_have_attribute("aria-activedescendant", hit.get_attribute("id"))
+    assert "1 result" in dialog.get_by_role("status").inner_text()
+    field.fill("rotary zebrafish")
+    expect(dialog.get_by_role("status")).to_contain_text("nearest")
+    # what is kept back until the exercise is answered is not shown
+    field.fill("square root of the variance")
+    expect(dialog.locator("p em", has_text="Answered in an exercise:")).to_be_visible()
+    assert small.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("query", ["", "掩码", "zebrafish"])
+def test_the_search_dialog_passes_axe_on_a_phone(visit, scheme, query):
+    visit.page.set_viewport_size({"width": 375, "height": 800})
+    visit.page.emulate_media(color_scheme=scheme)
+    visit.page.add_init_script(AXE)
+    visit.open("zh/long-sequences.html")
+    visit.page.locator(".to-search").click()
+    dialog = visit.page.locator("#site-search")
+    dialog.locator("input").fill(query)
+    dialog.locator("[role=option]:visible, .tries button:visible").first.wait_for()
+    assert visit.violations() == []
+    assert dialog.evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+    assert visit.overflow() <= 0
+
+
+def test_enter_before_the_index_is_there_opens_the_first_result(small):
+    held = []
+    small.page.route("**/search.json*", held.append)
+    small.open("en/index.html")
+    small.page.keyboard.press("/")
+    field = small.page.locator("#site-search input")
+    field.fill("scores")
+    expect(small.page.locator("#site-search .status")).to_have_text("Loading …")
+    small.page.keyboard.press("Enter")
+    held[0].continue_()
+    small.page.wait_for_url("**/en/basics.html#scores")
+
+
+def test_search_says_when_its_index_does_not_come_and_asks_again(small):
+    small.page.route("**/search.json*", lambda route: route.abort())
+    small.open("en/index.html")
+    small.page.keyboard.press("/")
+    status = small.page.locator("#site-search .status")
+    expect(status).to_have_text("The search index could not be loaded.")
+    small.page.keyboard.press("Escape")
+    expect(small.page.locator("#site-search")).to_be_hidden()
+    small.page.unroute("**/search.json*")
+    small.page.locator(".to-search").click()
+    small.page.locator("#site-search input").fill("scores")
+    small.page.get_by_role("option").first.wait_for()
+    small.complaints.clear()
+
+
+def test_nothing_of_the_search_is_fetched_before_it_is_opened(small):
+    asked = []
+    small.page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[1].split("?")[0]))
+    small.open("en/basics.html").wake_widgets()
+    assert not {name for name in asked if name.startswith("search")}
+    small.page.keyboard.press("/")
+    small.page.locator("#site-search .tries").wait_for()
+    small.page.keyboard.type("a")
+    small.page.get_by_role("option").first.wait_for()
+    assert sorted(name for name in asked if name.startswith("search")) == ["search.js", "search.json"]
 
 
 def test_answers_are_kept_shown_exported_imported_and_forgotten(small, tmp_path):

@@ -39,7 +39,7 @@ def _settle_config(app: Sphinx, config: Config) -> None:
 
 
 def _no_own_search(app: Sphinx) -> None:
-    app.builder.search = False  # type: ignore[attr-defined]  # Pagefind indexes the finished pages instead
+    app.builder.search = False  # type: ignore[attr-defined]  # book/search.py reads the finished pages
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from fontTools.ttLib import TTFont
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
+from book import search
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
 from d2lmini.language import LANGUAGES
@@ -174,7 +175,7 @@ def code_styles() -> str:
 def version() -> str:
     """Changes with any script, style or trained model, so that a browser never mixes two versions."""
     digest = hashlib.sha256((page_styles() + code_styles()).encode())
-    for path in sorted(STATIC.glob("*.js")):
+    for path in [*sorted(STATIC.glob("*.js")), *search.SOURCES]:
         digest.update(path.read_bytes())
     for kind, language in product(KINDS, LANGUAGES):
         digest.update(module_source(kind, language).encode())
@@ -191,6 +192,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     (static / "site.css").write_text(page_styles() + code_styles(), encoding="utf-8")
     formulas = formula_styles(sorted(out.rglob("*.html")))
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
+    (static / "search.js").write_text(search.script(), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for kind in KINDS:
         module = module_source(kind, app.config.d2lmini_language)

@@ -30,10 +30,10 @@ HEAD_SCRIPT = (
 
 
 def content_security_policy() -> str:
-    """Nothing from another host; scripts as files, the head's (by hash) and WebAssembly (the search)."""
+    """Nothing from another host; scripts as files, and the head's by its hash."""
     digest = base64.b64encode(hashlib.sha256(HEAD_SCRIPT.encode()).digest()).decode()
     return (
-        f"default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-{digest}'; "
+        f"default-src 'self'; script-src 'self' 'sha256-{digest}'; "
         "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
         "base-uri 'none'; form-action 'none'"
     )
@@ -109,7 +109,7 @@ def _overview(builder: Any, site: dict[str, Any]) -> str:
                 f'<progress value="0" max="{total}" aria-hidden="true"></progress></li>\n'
             )
     return (
-        f'<div class="overview" data-pagefind-ignore>\n<ul>\n{"".join(rows)}</ul>\n'
+        f'<div class="overview">\n<ul>\n{"".join(rows)}</ul>\n'
         '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog">'
         f"{escape(site['progress_manage'])}</button></p>\n</div>\n"
     )

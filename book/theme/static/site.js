@@ -308,7 +308,7 @@ async function openDialog(name) {
   if (!dialog || dialog.open) return;
   document.getElementById("site-chapters")?.hidePopover?.();
   const { open } = await import(versioned(`${name}.js`));
-  open(dialog, { words, say, answers, progressOf, showProgress, remember, root: page.dataset.root });
+  open(dialog, { words, say, answers, progressOf, showProgress, remember, root: page.dataset.root, versioned });
 }
 for (const opener of document.querySelectorAll("[data-opens]"))
   opener.addEventListener("click", () => openDialog(opener.dataset.opens));

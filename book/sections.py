@@ -1,0 +1,270 @@
+"""What the search knows of a page: its sections, each with its words, read from the finished HTML."""
+
+import json
+import keyword
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+from d2lmini.letters import HAN
+
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
+BLOCKS = {"p", "li", "td", "th", "div", "pre", "dt", "dd", "h1", "h2", "h3", "h4", "ul", "ol"}
+SKIPPED = {"katex-html", "permalink", "visually-hidden", "behind", "overview", "sig-paren"}
+IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
+SPACE = re.compile(r"\s+")
+# a line of the source ends between two Chinese letters, which no space parts
+BROKEN = re.compile(rf"(?<=[{HAN}，。；：、）]) (?=[{HAN}（])")
+
+
+@dataclass
+class Section:
+    """A heading, or a name of the reference, and what stands below it up to the next."""
+
+    page: str
+    anchor: str
+    title: str = ""
+    text: str = ""
+    terms: list[str] = field(default_factory=list)  # set in bold: what the section introduces
+    code: str = ""
+    questions: list[str] = field(default_factory=list)
+    answers: str = ""  # hints, replies and solutions: to be found, not to be shown
+
+
+def tidy(text: str) -> str:
+    return BROKEN.sub("", SPACE.sub(" ", text).strip())
+
+
+class Formula:
+    """MathML, an element after the other, into one line: the root of d_k over 2 is √d_k/2."""
+
+    def __init__(self) -> None:
+        self.open: list[tuple[str, list[str]]] = [("math", [])]
+
+    def begin(self, tag: str) -> None:
+        self.open.append((tag, []))
+
+    def say(self, text: str) -> None:
+        if text.strip() or "\n" not in text:  # not what only indents
+            self.open[-1][1].append(SPACE.sub(" ", re.sub("[\u2061-\u2064\u200b]", "", text)))
+
+    def end(self) -> str:
+        tag, parts = self.open.pop()
+        whole = "".join(parts)
+        if tag == "msqrt":
+            whole = f"√{grouped(whole)}"
+        elif tag == "mfrac" and len(parts) == 2:
+            whole = f"{grouped(parts[0])}/{grouped(parts[1])}"
+        elif tag in ("msub", "munder") and len(parts) == 2:
+            whole = f"{parts[0]}_{parts[1]}"
+        elif tag in ("msup", "mover") and len(parts) == 2 and parts[1] not in ("⊤", "′"):
+            whole = f"{parts[0]}^{grouped(parts[1])}"
+        elif tag in ("msubsup", "munderover") and len(parts) == 3:
+            whole = f"{parts[0]}_{parts[1]}^{parts[2]}"
+        elif tag == "mtr" or tag in ("mspace", "mtd"):
+            whole += " "
+        elif tag == "annotation":
+            whole = ""
+        if self.open:
+            self.open[-1][1].append(whole)
+        return whole
+
+
+def grouped(text: str) -> str:
+    return text if re.fullmatch(r"[\w.⊤]*", text.strip()) else f"({text})"
+
+
+class _Fragment(HTMLParser):
+    """The words of a piece of HTML, formulas in one line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.formula: Formula | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "math":
+            self.formula = Formula()
+        elif self.formula:
+            self.formula.begin(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.formula:
+            text = self.formula.end()
+            if tag == "math":
+                self.formula = None
+                self.words.append(text)
+
+    def handle_data(self, data: str) -> None:
+        if self.formula:
+            self.formula.say(data)
+        else:
+            self.words.append(data)
+
+
+def _formula(markup: str) -> str:
+    reader = _Fragment()
+    reader.feed(markup)
+    return "".join(reader.words)
+
+
+def _said(parts: Any) -> str:
+    """A compiled text of an exercise as plain words."""
+    if isinstance(parts, str):
+        return parts
+    if isinstance(parts, list):
+        return "".join(_said(part) for part in parts)
+    if "m" in parts:
+        return _formula(parts["m"])
+    return " " if "p" in parts else str(next((parts[key] for key in "cbi" if key in parts), ""))
+
+
+def exercise_words(state: dict[str, Any]) -> tuple[str, str, str]:
+    """What an exercise asks, what it keeps back until it is answered, and its code."""
+    numbers = (state.get("variants") or [{}])[0].get("text", {})
+
+    def filled(parts: Any) -> str:
+        return re.sub(r"\{\{(.*?)\}\}", lambda m: str(numbers.get(m[1].strip(), "…")), _said(parts))
+
+    asked, kept = [filled(state["question"])], []
+    for kind in ("options", "items", "areas", "lines", "spots", "wrong"):
+        for one in state.get(kind, []):
+            asked.append(filled(one.get("text", "")))
+            kept.append(filled(one.get("why", "")))
+    kept += [filled(hint) for hint in state.get("hints", [])]
+    kept += [filled(state.get("why", "")), filled(state.get("solution", ""))]
+    kept += [filled(point) for point in state.get("points", [])]
+    code = [state.get("starter", ""), state.get("solution_code", "")]
+    code += [line.get("code", "") for line in state.get("lines", [])]
+    return tidy(" ".join(asked)), tidy(" ".join(kept)), "\n".join(code)
+
+
+class _Page(HTMLParser):
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.sections: list[Section] = []
+        self.inside = False
+        self.stack: list[tuple[str, set[str]]] = []
+        self.formula: Formula | None = None
+        self.skip = 0  # depth of the element that is passed over
+        self.bold = 0
+        self.summary = False  # of the reference only the first paragraph of each name is kept
+
+    @property
+    def now(self) -> Section:
+        return self.sections[-1]
+
+    def _within(self, *kinds: str) -> bool:
+        """Say whether what is read lies in such an element: `h1` a tag, `.sig-name` a class."""
+        return any(
+            tag in kinds or any(f".{name}" in kinds for name in classes) for tag, classes in self.stack
+        )
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {key: value or "" for key, value in attrs}
+        if tag == "article":
+            self.inside = True
+        if not self.inside or tag in VOID:
+            return
+        classes = set(given.get("class", "").split())
+        self.stack.append((tag, classes))
+        if self.skip:
+            return
+        anchor = given.get("id", "")
+        name = (
+            "sig-object" in classes and anchor.count(".") == 1
+        )  # of the reference; methods go with their class
+        if anchor and (tag in ("h1", "h2", "h3") or name):
+            self.sections.append(Section(self.name, anchor))
+            self.summary = True
+        if classes & SKIPPED or tag in ("svg", "summary"):
+            self.skip = len(self.stack)
+        elif "d2l-widget" in classes:
+            self._widget(given)
+            self.skip = len(self.stack)
+        if tag == "math":
+            self.formula = Formula()
+        elif self.formula:
+            self.formula.begin(tag)
+        if tag == "strong" and self.sections:
+            self.bold += 1
+            self.now.terms.append("")
+        if tag in BLOCKS:
+            self._say(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.inside or tag in VOID:
+            return
+        if tag == "article":
+            self.inside = False
+            return
+        if self.skip:
+            if self.skip == len(self.stack):
+                self.skip = 0
+        elif self.formula:
+            text = self.formula.end()
+            if tag == "math":
+                self.formula = None
+                self._say(text)
+        else:
+            if tag == "strong" and self.bold:
+                self.bold -= 1
+            if tag in BLOCKS:
+                self._say(" ")
+            if tag == "p" and self._within("dd"):
+                self.summary = False
+        if self.stack:
+            self.stack.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self.inside or self.skip or not self.sections:
+            return
+        if self.formula:
+            self.formula.say(data)
+        else:
+            self._say(data)
+
+    def _say(self, data: str) -> None:
+        if not self.sections:
+            return
+        if self._within(".cell_output"):
+            return
+        if self._within("h1", "h2", "h3"):
+            self.now.title += data
+        elif self._within(".sig-object"):
+            if self._within(".sig-name") and self.now.anchor.count(".") == 1 and not self.now.title:
+                self.now.title = data
+            elif self._within(".sig-name", ".sig-param"):
+                self.now.code += f" {data}"
+        elif self._within("pre"):
+            if not self._within(".py"):
+                self.now.code += data
+        elif self._within(".py") and not self.summary:
+            pass
+        else:
+            self.now.text += data
+            if self.bold:
+                self.now.terms[-1] += data
+
+    def _widget(self, given: dict[str, str]) -> None:
+        state = json.loads(given.get("data-state") or "{}")
+        if given.get("data-widget") == "exercise" and isinstance(state, dict) and self.sections:
+            asked, kept, code = exercise_words(state)
+            self.now.questions.append(asked)
+            self.now.answers += kept + " "
+            self.now.code += "\n" + code
+
+
+def sections(name: str, page: str) -> list[Section]:
+    """The sections of a page, in its order; those without a word are left out."""
+    reader = _Page(name)
+    reader.feed(page)
+    for one in reader.sections:
+        one.title, one.text, one.answers = tidy(one.title), tidy(one.text), tidy(one.answers)
+        one.terms = list(dict.fromkeys(term for raw in one.terms if (term := tidy(raw))))
+        one.code = " ".join(
+            name for name in dict.fromkeys(IDENTIFIER.findall(one.code)) if not keyword.iskeyword(name)
+        )
+    return [one for one in reader.sections if one.title]

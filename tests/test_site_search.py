@@ -1,0 +1,315 @@
+"""The search finds the right section first, in each language, with what the site serves."""
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from making import ROOT
+from playwright.sync_api import Browser
+
+from book import search
+from book.build import page_names, parts, table_of_contents
+from book.sections import exercise_words, sections
+from d2lmini.language import LANGUAGES, words
+
+PAGES = set(page_names(table_of_contents(ROOT)))
+LIMIT = 150_000  # bytes that the first search may cost, compressed
+
+# query: the section to find first; where its page is not in the course, the next one that is. Without any,
+# the query is not asked.
+EVERYWHERE = {
+    "rope": ["relative-positions#rope"],
+    "alibi": ["relative-positions#alibi"],
+    "flash attention": ["cost-in-practice#online-softmax"],
+    "causal mask": ["multi-head-attention#padding"],
+    "softmax": ["self-attention#averaging"],
+    "kv cache": ["long-sequences#cache"],
+    "masked_softmax": ["api#d2l.masked_softmax"],
+    "d2l.MultiHeadAttention": ["api#d2l.MultiHeadAttention"],
+    "beam search": ["translation#beam-search", "api#d2l.beam_search"],
+    "teacher forcing": ["translation#teacher-forcing"],
+    "bleu": ["translation#bleu", "api#d2l.bleu"],
+    "layer norm": ["transformer#layer-norm"],
+    "n²": ["cost-in-practice#memory"],
+    # one wrong letter, two letters the other way round
+    "causl mask": ["multi-head-attention#padding"],
+    "masked_sofmax": ["api#d2l.masked_softmax"],
+    "flash atention": ["cost-in-practice#online-softmax"],
+    "rotray position embedding": ["relative-positions#rope"],
+    # the other languages
+    "因果掩码": ["multi-head-attention#padding"],
+    "mặt nạ nhân quả": ["multi-head-attention#padding"],
+    "旋转位置编码": ["relative-positions#rope"],
+    "mã hóa vị trí": ["positional-encoding#positional-encoding"],
+    "positional encoding": ["positional-encoding#positional-encoding"],
+}
+ONLY_IN_A_SOLUTION = {"en": "heartbeats", "vi": "nhịp tim", "zh": "心跳"}
+GOLDEN = {
+    "en": EVERYWHERE
+    | {
+        "self-attention": ["self-attention#self-attention"],
+        "multi-head attention": ["multi-head-attention#multi-head-attention"],
+        "attention weights": ["self-attention#averaging"],
+        "query": ["self-attention#queries-keys-values"],
+        "mask": ["multi-head-attention#padding"],
+        "permutation equivariance": ["multi-head-attention#order"],
+        "why sqrt d": ["self-attention#scaling"],
+        "Why divide by √d": ["self-attention#scaling"],
+        "linear attention": ["long-sequences#linear-attention"],
+        "gram matrix": ["self-attention#averaging"],
+        "relative bias": ["relative-positions#relative"],
+        "path length": ["complexity#path-length"],
+        "what is a causal mask?": ["multi-head-attention#padding"],
+        "residual connection": ["transformer#add-norm"],
+        "additive attention": ["what-it-learned#additive"],
+        "rotary": ["relative-positions#rope"],
+        "positional_encoding": ["api#d2l.PositionalEncoding"],
+        # while it is typed
+        "posit": ["positional-encoding#positional-encoding"],
+        "multi-he": ["multi-head-attention#multi-head-attention"],
+        "causal m": ["multi-head-attention#padding"],
+        "equivar": ["multi-head-attention#order"],
+    },
+    "vi": EVERYWHERE
+    | {
+        "ma hoa vi tri": ["positional-encoding#positional-encoding"],
+        "chu y da dau": ["multi-head-attention#multi-head-attention"],
+        "mat na nhan qua": ["multi-head-attention#padding"],
+        "tự chú ý": ["self-attention#self-attention"],
+        "tu chu y": ["self-attention#self-attention"],
+        "chú ý đa đầu": ["multi-head-attention#multi-head-attention"],
+        "điểm chú ý": ["self-attention#averaging"],
+        "trọng số chú ý": ["self-attention#averaging"],
+        "mặt nạ": ["multi-head-attention#padding"],
+        "chú ý tuyến tính": ["long-sequences#linear-attention"],
+        "đẳng biến hoán vị": ["multi-head-attention#order"],
+        "bộ nhớ đệm khóa - giá trị": ["long-sequences#cache"],
+        "độ lệch tương đối": ["relative-positions#relative"],
+        "chia cho √d": ["self-attention#scaling"],
+        "kết nối phần dư": ["transformer#add-norm"],
+        "tìm kiếm chùm": ["translation#beam-search"],
+        # while it is typed
+        "mat na nh": ["multi-head-attention#padding"],
+        "mã hóa vị": ["positional-encoding#positional-encoding"],
+    },
+    "zh": EVERYWHERE
+    | {
+        "掩码": ["multi-head-attention#padding"],
+        "多头注意力": ["multi-head-attention#multi-head-attention"],
+        "残差": ["transformer#add-norm", "glossary#terms-architecture"],
+        "残差连接": ["transformer#add-norm", "glossary#terms-architecture"],
+        "自注意力": ["self-attention#self-attention"],
+        "位置编码": ["positional-encoding#positional-encoding"],
+        "注意力权重": ["self-attention#averaging"],
+        "线性注意力": ["long-sequences#linear-attention"],
+        "置换等变性": ["multi-head-attention#order"],
+        "键值缓存": ["long-sequences#cache"],
+        "相对偏置": ["relative-positions#relative"],
+        "束搜索": ["translation#beam-search"],
+        "键": ["self-attention#queries-keys-values"],
+        "为什么除以根号d": ["self-attention#scaling"],
+        "扩散模型": ["relative-positions#practice"],
+        # while it is typed
+        "多头注": ["multi-head-attention#multi-head-attention"],
+        "旋转位": ["relative-positions#rope"],
+        "因果掩": ["multi-head-attention#padding"],
+    },
+}  # fmt: skip
+for code, query in ONLY_IN_A_SOLUTION.items():
+    GOLDEN[code][query] = ["relative-positions#practice"]
+Find = Callable[[str, str], dict[str, Any]]
+
+
+def golden(language: str) -> dict[str, str]:
+    there = {
+        query: [place for place in places if place.split("#")[0] in PAGES]
+        for query, places in GOLDEN[language].items()
+    }
+    return {query: places[0] for query, places in there.items() if places}
+
+
+def data_of(site: Path, language: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        (site / language / "_static" / "search.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def find(browser: Browser, address: str) -> Iterator[Find]:
+    """Ask the engine of an edition, in a page of it."""
+    context = browser.new_context()
+    pages: dict[str, Any] = {}
+
+    def asked(language: str, query: str) -> dict[str, Any]:
+        if language not in pages:
+            pages[language] = page = context.new_page()
+            page.goto(f"{address}/{language}/glossary.html")
+            page.evaluate("""async () => {
+                const { searchEngine } = await import(new URL("_static/search.js", location.href));
+                window.engine = searchEngine(await (await fetch("_static/search.json")).json());
+                engine.add();
+            }""")
+        found: dict[str, Any] = pages[language].evaluate("query => engine.search(query)", query)
+        return found
+
+    yield asked
+    context.close()
+
+
+def places(found: dict[str, Any]) -> list[str]:
+    return [f"{hit['page']}#{hit['anchor']}" for hit in found["hits"]]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_right_section_comes_first(find: Find, language: str) -> None:
+    wrong = []
+    for query, wanted in golden(language).items():
+        found = places(find(language, query))
+        if found[:1] != [wanted]:
+            wrong.append(f"{query}: {wanted}, not {found[:3]}")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_the_sections_of_the_table_exist(site: Path) -> None:
+    for language in LANGUAGES:
+        data = data_of(site, language)
+        there = {f"{data['pages'][one[0]][0]}#{one[1]}" for one in data["sections"]}
+        assert set(golden(language).values()) <= there
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_term_of_the_glossary_finds_its_section_whatever_its_language(
+    find: Find, site: Path, language: str
+) -> None:
+    data = data_of(site, language)
+    missed, count = [], 0
+    for page, anchor, _, _, terms, *_ in data["sections"]:
+        place = f"{data['pages'][page][0]}#{anchor}"
+        for names in terms:
+            for name in names if len(names) > 1 else ():
+                count += 1
+                found = places(find(language, name))
+                # a word of many meanings (键, giá trị) may stand in the heading of another section
+                if place not in found[: 1 if len(name.split()) > 1 and name.isascii() else 3]:
+                    missed.append(f"{name}: {place}, not {found[:3]}")
+    assert count > 90
+    assert not missed, "\n" + "\n".join(missed)
+
+
+def test_sections_named_by_the_glossary_exist(site: Path) -> None:
+    data = data_of(site, "en")
+    there = {f"{data['pages'][one[0]][0]}#{one[1]}" for one in data["sections"]}
+    named = {row["section"] for row in search.read_glossary(ROOT) if row["section"]}
+    assert named and named <= there
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_snippet_shows_why(find: Find, language: str) -> None:
+    def shown(query: str) -> tuple[str, str, list[str]]:
+        hit = find(language, query)["hits"][0]
+        marks = [text for text, found in hit["pieces"] if found]
+        return hit["kind"], "".join(text for text, _ in hit["pieces"]), marks
+
+    assert shown("FlashAttention")[2] == ["FlashAttention"]
+    kind, text, marks = shown({"en": "因果掩码", "vi": "因果掩码", "zh": "mặt nạ nhân quả"}[language])
+    own = {"en": "causal mask", "vi": "mặt nạ nhân quả", "zh": "因果掩码"}[language]
+    assert kind == "term" and marks and text.startswith(f"{marks[0]} = {own}: ")
+    # what an exercise keeps back is named, not shown
+    kind, text, marks = shown(ONLY_IN_A_SOLUTION[language])
+    assert kind == "answer" and marks == [] and ONLY_IN_A_SOLUTION[language] not in text
+    for query in golden(language):
+        kind, text, marks = shown(query)
+        heading = find(language, query)["hits"][0]["title"]
+        assert marks or any(found for _, found in heading) or kind == "answer", query
+        assert len(text) < 400
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_examples_that_the_dialog_offers_find_something(find: Find, language: str) -> None:
+    for query in words(language)["site"]["script"]["search_examples"]:
+        assert not find(language, query)["near"] and find(language, query)["hits"], query
+
+
+@pytest.mark.parametrize(
+    "query", ["", " ", "???", "<script>", "\\", "(", "zzzzqqqq", "。", "🙂", "a" * 5000, "d2l."]
+)
+def test_no_query_breaks_the_search(find: Find, query: str) -> None:
+    assert isinstance(find("zh", query)["hits"], list)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_first_search_fetches_little(site: Path, language: str) -> None:
+    static = site / language / "_static"
+    files = [static / "search.js", static / "search.json"]
+    assert sum(len(gzip.compress(file.read_bytes(), 6)) for file in files) <= LIMIT
+
+
+# ---- what is read from a page ---------------------------------------------------------------------------
+
+PAGE = """<body><h2 id="outside">No</h2><article><section><h1 id="top">Top<a class="permalink">#</a></h1>
+<p>Take <strong>two
+words</strong> of <code class="docutils"><span class="pre">code_here</span></code>.</p>
+<section><h2 id="root">Divide by <span class="katex"><span class="katex-mathml"><math><semantics><mrow>
+<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mrow></semantics></math></span>
+<span class="katex-html">dk</span></span></h2>
+<details class="hidden-code"><summary>Show</summary><div class="cell_input"><pre>import torch
+soft = <b>torch.softmax</b>(scores)</pre></div></details><div class="cell_output"><pre>tensor(1)</pre></div>
+<div class="cell_output"><div class="d2l-widget" data-widget="exercise" data-state='STATE'><div>no</div></div>
+</div>
+<p>第一行
+第二行。</p><svg><text>drawn</text></svg><p>End.</p></section></section></article><p>No</p></body>"""
+EXERCISE = {
+    "question": ["How large is ", {"m": "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>"}, " of {{n}}?"],
+    "variants": [{"text": {"n": "8"}}],
+    "options": [{"text": ["Four"], "why": ["It is half."], "correct": True}],
+    "hints": [["Think of a cake."]],
+    "solution": ["8/2.", {"p": True}, {"b": "So four."}],
+    "solution_code": "answer = 4",
+}
+
+
+def test_a_page_is_read_section_by_section() -> None:
+    top, root = sections("page", PAGE.replace("STATE", json.dumps(EXERCISE)))
+    assert (top.anchor, top.title, top.text) == ("top", "Top", "Take two words of code_here.")
+    assert top.terms == ["two words"]
+    assert (root.anchor, root.title, root.text) == ("root", "Divide by √d_k", "第一行第二行。 End.")
+    assert root.questions == ["How large is 1/2 of 8? Four"]
+    assert root.answers == "It is half. Think of a cake. 8/2. So four."
+    assert root.code.split() == ["torch", "soft", "softmax", "scores", "answer"]
+
+
+def test_an_exercise_without_variants_keeps_its_words() -> None:
+    asked, kept, code = exercise_words({"question": "What?", "lines": [{"code": "x = 1", "why": "No."}]})
+    assert (asked, kept, code.strip()) == ("What?", "No.", "x = 1")
+
+
+def test_the_home_of_a_term_is_where_it_is_introduced() -> None:
+    def one(anchor: str, title: str, text: str = "", terms: tuple[str, ...] = ()) -> dict[str, Any]:
+        return {"page": "page", "anchor": anchor, "title": title, "text": text, "terms": list(terms)}
+
+    editions = {
+        "en": [one("early", "Early", "a causal mask"), one("masks", "Masks", terms=("causal mask",))],
+        "zh": [one("early", "早"), one("masks", "掩码", "因果掩码（causal mask）")],
+    }
+    rows = [
+        {"en": "causal mask", "zh": "因果掩码", "section": ""},
+        {"en": "early", "zh": "x", "section": "page#masks"},
+    ]
+    assert search.homes(rows, editions, {"page"}) == ["page#masks", "page#masks"]
+    assert search.homes(rows[:1], editions, set()) == [""]
+
+
+def test_the_script_is_one_module_without_comments_of_the_library() -> None:
+    script = search.script()
+    assert not re.search(r"^import ", script, re.M)
+    assert script.count("export ") == 2 and "MIT License" in script.splitlines()[0]
+    assert "@param" not in script
+
+
+def test_every_page_has_a_weight() -> None:
+    assert {part for _, part in parts(table_of_contents(ROOT))} <= set(search.WEIGHTS)
