@@ -527,7 +527,7 @@ function render({ model: host, el }) {
           readout.textContent = cell(...find(event));
         },
         onpointerleave: () => {
-          readout.textContent = chosen;
+          readout.textContent = reading;
         },
         onclick: (event) => {
           const [row, col] = find(event);
@@ -566,7 +566,7 @@ function render({ model: host, el }) {
       element("div", { class: "rows" }, labels(rows, place === 0), picture),
       readout,
     );
-    return { figure, shape: `${title}: ${shape}.`, said: `${title}: ${chosen}` };
+    return { figure, shape: `${title}: ${shape}.`, said: `${title}: ${reading}` };
   }
 
   /** A group of which one is chosen, by click or arrow keys; each has its content in a list. */
