@@ -214,7 +214,9 @@ def beam_tree(
             if not beams or sum(score >= best_to_come for score, _ in finished) >= beam_size:
                 break
         if len(finished) < beam_size:  # no room for more tokens: unfinished translations count as they are
-            finished += [(log_prob / num_steps**alpha, node) for log_prob, node, _, _ in beams]
+            finished += [
+                (log_prob / num_steps**alpha, node) for log_prob, node, *_ in beams if node is not None
+            ]
     finished.sort(key=lambda one: one[0], reverse=True)
     return BeamTree(nodes, finished[:beam_size])
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -68,7 +69,8 @@ def translate_all(translator: Translator, sentences: Sequence[str]) -> Translati
     """
     if not sentences:
         raise ValueError("sentences: got none; give 1 sentence or more")
-    net, vocab, n = translator.net, translator.tgt_vocab, translator.num_steps
+    net: Any = translator.net
+    vocab, n = translator.tgt_vocab, translator.num_steps
     lines = [translator.check(sentence) for sentence in sentences]
     X, source_lens = build_array_nmt(lines, translator.src_vocab, n)  # (sentences, n), (sentences,)
     enc_outputs = net.encoder(X, source_lens)

@@ -493,7 +493,7 @@ def show_beam(tree: "BeamTree", figsize: tuple[float, float] | None = None) -> N
             place, chosen = (node.step, rank[number]), number in best
             paint = theme.COLOR["output" if chosen else "text" if node.kept else "muted"]
             start = (0, (beam_size - 1) / 2) if node.parent is None else (node.step - 1, rank[node.parent])
-            line = {
+            line: dict[str, Any] = {
                 "color": paint,
                 "linewidth": 2.4 if chosen else 1.0,
                 "linestyle": "-" if node.kept else ":",

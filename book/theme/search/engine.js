@@ -155,7 +155,8 @@ function standIns(result) {
 /** Why a section was found: {kind, pieces}. What an exercise keeps back is named, not shown. */
 function reason(section, result, found) {
   const covered = (text) => new Set(tokens(text).filter((word) => found.has(word))).size;
-  const best = (texts) => texts.map((text) => [covered(text), text]).toSorted(([one], [other]) => other - one)[0] ?? [0];
+  const best = (texts) =>
+    texts.map((text) => [covered(text), text]).toSorted(([one], [other]) => other - one)[0] ?? [0];
   const other = best(section.terms.flatMap(([, ...names]) => names));
   const question = best(section.questions);
   const inText = covered(section.text) || Number(covered(section.title) === found.size);
@@ -165,7 +166,8 @@ function reason(section, result, found) {
     return { kind: "term", pieces: [...marked(other[1], found), [` = ${own}: `, false], ...said] };
   }
   const kept = covered(section.answers) > Math.max(inText, question[0]);
-  if (!kept && inText >= question[0] && inText && section.text) return { kind: "text", pieces: excerpt(section.text, found) };
+  if (!kept && inText >= question[0] && inText && section.text)
+    return { kind: "text", pieces: excerpt(section.text, found) };
   if (!kept && question[0]) return { kind: "exercise", pieces: excerpt(question[1], found) };
   const names = kept ? [] : section.code.split(" ").filter(covered);
   if (names.length) return { kind: "code", pieces: marked(names.slice(0, 6).join(" · "), found) };
