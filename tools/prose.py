@@ -43,6 +43,7 @@ NOT_COMMONMARK = {
 
 
 PRINTED = "printed"  # instead of a language: what a cell of a translated notebook prints
+ENGLISH = "speaks-english"  # the tag of a cell that prints error messages of the package
 
 
 class Text(NamedTuple):
@@ -97,7 +98,9 @@ def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Te
         if text.strip():
             yield Text(f"{where}#{cell['id']}", language, text)
         printed = "".join("".join(output.get("text", "")) for output in cell.get("outputs", ()))
-        if language != "en" and printed.strip():
+        # the package's errors are in English everywhere; a cell that prints one says so by its tag
+        meant = ENGLISH in cell.get("metadata", {}).get("tags", ())
+        if language != "en" and printed.strip() and not meant:
             yield Text(f"{where}#{cell['id']}", PRINTED, printed)
 
 
