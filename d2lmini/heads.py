@@ -119,7 +119,9 @@ def dice(target: str) -> Callable[[str, str], float]:
     Returns:
         A function of an English token and a token of the target language. It returns Dice's coefficient:
         twice the number of pairs that have both, divided by the number of pairs with the one plus that with
-        the other. 1: they come only together; 0: never.
+        the other. 1: they come only together; 0: never, or one is a punctuation mark and the other is not:
+        nearly every sentence ends with a mark, so a frequent word would be taken for its partner. `<eos>`
+        stands in no pair and has 0 with everything.
 
     Source: Dice, Measures of the Amount of Ecologic Association Between Species, 1945.
 
@@ -127,6 +129,8 @@ def dice(target: str) -> Callable[[str, str], float]:
         >>> together = dice("fr")
         >>> together("cat", "chat") > 0.5 > together("cat", "chien")
         True
+        >>> together(".", "."), together(".", "je"), together("<eos>", "<eos>")
+        (1.0, 0.0, 0.0)
     """
     count: Counter[tuple[str, ...]] = Counter()
     for source, translation in zip(*tokenize_nmt(preprocess_nmt(read_data_nmt(target))), strict=True):
@@ -134,7 +138,13 @@ def dice(target: str) -> Callable[[str, str], float]:
         count.update([*a, *b, *(one + other for one, other in product(a, b))])
 
     def coefficient(source: str, translation: str) -> float:
+        if _is_mark(source) != _is_mark(translation):
+            return 0.0
         one, other = ("en", source), (target, translation)
         return 2 * count[one + other] / (count[one] + count[other] or 1)
 
     return coefficient
+
+
+def _is_mark(token: str) -> bool:
+    return not any(character.isalnum() for character in token)

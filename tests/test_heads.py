@@ -48,3 +48,11 @@ def test_words_that_come_together_have_a_large_coefficient(target, word):
     assert together("cat", word) > 0.5 > together("dog", word)
     assert together("cat", "no such word") == 0 == together("no", "such word either")
     assert together(".", "。" if target == "zh" else ".") <= 1
+
+
+@pytest.mark.parametrize(("target", "i", "stop"), [("fr", "je", "."), ("vi", "tôi", "."), ("zh", "我", "。")])
+def test_a_word_and_a_mark_never_belong_together(target, i, stop):
+    together = d2l.dice(target)
+    assert together(".", i) == 0 == together("i", stop)
+    assert together("i", i) > 0.2 < together(".", stop)
+    assert together("<eos>", "<eos>") == 0 == together("<eos>", i)  # no pair has it
