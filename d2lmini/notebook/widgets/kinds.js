@@ -354,6 +354,7 @@ function bug(ctx) {
   const parts = ctx.state.lines.map((line, index) => {
     const content = [
       element("span", { "aria-hidden": "true" }, String(index + 1)),
+      " ", // what is seen has to stand in the name: not "1scores"
       element("code", {}, line.code || " "),
     ];
     if (!line.why) return { node: element("div", { class: "d2l-line" }, content) };
