@@ -85,7 +85,10 @@ def train(source: str, target: str, sentences: Sentences, recipe: Mapping[str, A
     """Train one translator, and round its matrices as its file will."""
     pairs = [(split_tokens(one), split_tokens(others[0])) for one, others in sentences]
     # a token met once becomes <unk>: so the model learns what to make of a word that it does not know
-    src_vocab, tgt_vocab = (Vocab(side, 2, RESERVED) for side in zip(*pairs, strict=True))
+    source_lines, target_lines = zip(*pairs, strict=True)
+    src_vocab, tgt_vocab = Vocab(source_lines, 2, RESERVED), Vocab(target_lines, 2, RESERVED)
+    sources, source_lens = d2l.build_array_nmt(source_lines, src_vocab, CONFIG["num_steps"])
+    targets, target_lens = d2l.build_array_nmt(target_lines, tgt_vocab, CONFIG["num_steps"])
     torch.manual_seed(recipe["seed"])
     net = make_net(len(src_vocab), len(tgt_vocab), dropout=recipe["dropout"], **CONFIG)
     for module in net.modules():
@@ -103,10 +106,10 @@ def train(source: str, target: str, sentences: Sentences, recipe: Mapping[str, A
     for epoch in range(1, epochs + 1):
         total = torch.zeros(())
         for rows in torch.randperm(len(pairs)).split(batch):
-            X, X_len = rectangle([src_vocab[pairs[row][0]] for row in rows.tolist()])
-            Y, Y_len = rectangle([tgt_vocab[pairs[row][1]] for row in rows.tolist()])
+            X_len, Y_len = source_lens[rows], target_lens[rows]
+            X, Y = sources[rows][:, : X_len.max()], targets[rows][:, : Y_len.max()]  # the rest is padding
             bos = torch.full((len(Y), 1), tgt_vocab["<bos>"])
-            label = Y.masked_fill(torch.arange(Y.shape[1]) >= Y_len[:, None], -100)
+            label = d2l.sequence_mask(Y, Y_len, value=-100)
             Y_hat, _ = net(X, torch.cat((bos, Y[:, :-1]), dim=1), X_len)  # (batch, steps, vocabulary)
             loss = F.cross_entropy(Y_hat.flatten(0, 1), label.flatten(), label_smoothing=smoothing)
             optimizer.zero_grad(set_to_none=True)
@@ -144,13 +147,6 @@ def warm_up_and_decay(step: int, steps: int) -> float:
     """Return the share of the learning rate: up along a line for a tenth of the steps, then down to 0."""
     warm = max(1, steps // 10)
     return min((step + 1) / warm, (steps - step) / max(1, steps - warm))
-
-
-def rectangle(lines: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """Return numbers with `<eos>` and padding, shape (sentences, longest), and their valid lengths."""
-    ends = [torch.tensor([*line, 3]) for line in lines]
-    lengths = torch.tensor([len(line) for line in ends])
-    return nn.utils.rnn.pad_sequence(ends, batch_first=True, padding_value=1), lengths
 
 
 # ---- measuring
