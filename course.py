@@ -102,6 +102,12 @@ def run_verb(verb: str, rest: list[str]) -> int:
     """Set up what a verb needs and run it."""
     if verb == "lockstep":
         return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
+    if verb == "serve":
+        from book import serve
+
+        # a wrong port is told now, not after minutes of installing
+        if code := serve.check(rest):
+            return code
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":
         return module("book.serve", ["--build", *rest])

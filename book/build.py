@@ -158,7 +158,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     from jinja2 import Environment, FileSystemLoader
 
     from book.ext.assets import colors
-    from book.ext.page import HEAD_SCRIPT, content_security_policy
+    from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     base = (config.get("html", {}).get("baseurl") or "").rstrip("/") + "/"
@@ -174,7 +174,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             head_script=HEAD_SCRIPT,
             colors=colors(),
         )
-        (site / name).write_text(page, encoding="utf-8")
+        (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
     shutil.copy(theme / "door.js", site / "door.js")
     texts = [(ROOT / name).read_text(encoding="utf-8").strip() for name in LICENSES]
     (site / "licenses.txt").write_text(f"\n\n{'=' * 80}\n\n".join(texts) + "\n", encoding="utf-8")

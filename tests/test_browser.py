@@ -236,9 +236,9 @@ def test_accents_stand_where_katexs_own_style_sheet_puts_them(small):
     everything = (katex.FOLDER / "katex.min.css").read_text(encoding="utf-8")
     small.page.evaluate(
         """(rules) => {
-            const sheet = document.createElement("style");
-            sheet.textContent = rules;
-            document.head.prepend(sheet);
+            const sheet = new CSSStyleSheet(); // the page allows no further style element
+            sheet.replaceSync(rules);
+            for (const rule of [...sheet.cssRules].reverse()) document.styleSheets[0].insertRule(rule.cssText, 0);
         }""",
         re.sub(r"@font-face\{[^}]*\}", "", everything),
     )

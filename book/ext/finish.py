@@ -15,6 +15,7 @@ from pathlib import Path
 
 from book.ext import assets
 from book.ext.css import used_rules
+from book.ext.page import allow_only_these_styles
 
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
@@ -55,5 +56,5 @@ def finish(source: Path, target: Path, names: list[str]) -> None:
         assert sheets, f"{name}: the layout links no stylesheet"
         page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"
         page = ICON.sub(f'<link rel="icon" href="data:image/svg+xml;base64,{icon}"', page)
-        page = _without_states(page, static, name)
+        page = allow_only_these_styles(_without_states(page, static, name))
         (target / f"{name}.html").write_text(page, encoding="utf-8")
