@@ -106,7 +106,8 @@ def run_verb(verb: str, rest: list[str]) -> int:
         from book import serve
 
         # a wrong port is told now, not after minutes of installing
-        if code := serve.check(rest):
+        code = serve.check(rest)
+        if code:
             return code
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":

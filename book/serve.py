@@ -29,7 +29,7 @@ HEADERS = {
 class Handler(SimpleHTTPRequestHandler):
     """Files with the types that module scripts need, and our own page for what is not there.
 
-    Nothing outside of the site is given out, and nothing to whom did not ask for this machine by its own name.
+    Only files of the site are given out, and only to who asks for this machine by its own name.
     """
 
     # said outright: Windows takes them from its registry, where .js may be text/plain
@@ -54,7 +54,7 @@ class Handler(SimpleHTTPRequestHandler):
         return super().send_head()
 
     def _names_this_machine(self) -> bool:
-        port = self.server.server_address[1]
+        port = self.connection.getsockname()[1]
         known = {f"{name}:{port}" for name in NAMES} | set(NAMES if port == 80 else ())
         asked = self.headers.get_all("Host") or []
         return len(asked) == 1 and asked[0].strip().lower() in known

@@ -238,7 +238,8 @@ def test_accents_stand_where_katexs_own_style_sheet_puts_them(small):
         """(rules) => {
             const sheet = new CSSStyleSheet(); // the page allows no further style element
             sheet.replaceSync(rules);
-            for (const rule of [...sheet.cssRules].reverse()) document.styleSheets[0].insertRule(rule.cssText, 0);
+            const [first] = document.styleSheets;
+            for (const { cssText } of [...sheet.cssRules].reverse()) first.insertRule(cssText, 0);
         }""",
         re.sub(r"@font-face\{[^}]*\}", "", everything),
     )

@@ -1,20 +1,18 @@
-"""What a visitor can trust: nothing foreign runs in a page, and the server gives out the site and nothing else."""
+"""What a visitor can trust: nothing foreign runs in a page, and the server gives out nothing but the site."""
 
 import base64
 import hashlib
 import http.client
-import json
 import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from making import ROOT, served
+from making import served
 
 import course
-from book import build as site_builder, serve
-from d2lmini.language import LANGUAGES
+from book import serve
 
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
