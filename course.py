@@ -29,9 +29,10 @@ LOG = ROOT / "_build" / "setup.log"
 WINDOWS = os.name == "nt"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
-READING = ("book/requirements.txt",)  # without torch: some 100 MB
-EVERYTHING = ("requirements.txt", "book/requirements.txt")
+LOCK = "book/requirements.lock"  # what reading needs, each file by its hash; without torch: some 100 MB
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
+READING = (LOCK,)
+EVERYTHING = (LOCK, "requirements.txt", COLAB)
 VERBS = (
     "serve",
     "test",
@@ -43,6 +44,7 @@ VERBS = (
     "exercises",
     "checkpoints",
     "bench",
+    "lock",
 )
 MODULES = {
     "site": "book.build",
@@ -65,6 +67,7 @@ SIGNS = {
         "getaddrinfo failed",
     ),
     "forbidden": ("Permission denied", "Access is denied"),
+    "changed": ("DO NOT MATCH THE HASHES",),
     "package": ("No matching distribution found",),
 }
 
@@ -153,6 +156,9 @@ def test(pytest_arguments: list[str]) -> int:
 def set_up(files: tuple[str, ...]) -> None:
     """Make `.venv` hold what these requirement files name; do nothing if it does already.
 
+    What reading needs is locked, so that the tests run with the same. The rest is pinned by version alone: PyTorch
+    has other files for other graphics cards.
+
     The stamp is written when all is done and at no other time: what breaks off is taken up by the next run.
     """
     stamp = VENV / "d2lmini.stamp"
@@ -165,9 +171,9 @@ def set_up(files: tuple[str, ...]) -> None:
         make_venv()
     if files == EVERYTHING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         print(say("large"))
-    named = [option for file in files for option in ("-r", file)]
-    pip(say("parts.packages"), *named, "-c", "requirements.txt")
+    pip(say("parts.packages"), "--require-hashes", "-r", LOCK)
     if files == EVERYTHING:
+        pip(say("parts.tests"), "-r", "requirements.txt")
         pip("d2lmini", "--no-deps", "-e", ".")
         pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
     holds = {fingerprint(files), fingerprint(READING)}  # everything includes what reading needs
@@ -176,9 +182,7 @@ def set_up(files: tuple[str, ...]) -> None:
 
 def fingerprint(files: tuple[str, ...]) -> str:
     """Return a hash that changes with what is to be installed, and where: a moved folder is set up anew."""
-    contents = [
-        (ROOT / file).read_bytes() for file in (*EVERYTHING, COLAB)
-    ]  # versions may stand in any of them
+    contents = [(ROOT / file).read_bytes() for file in files]
     return hashlib.sha256(b"\0".join([str((ROOT, files)).encode(), *contents])).hexdigest()
 
 
