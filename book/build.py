@@ -20,20 +20,10 @@ from typing import Any
 
 import yaml
 
+from book import licenses
 from d2lmini.language import LANGUAGES, words
 
 ROOT = Path(__file__).parents[1]
-
-
-# what stands in the site's licenses.txt: the list of its parts, then the terms of each
-LICENSES = (
-    "book/licenses.txt",
-    "LICENSE",
-    "LICENSE-TEXT",
-    "book/vendor/katex/LICENSE",
-    "book/theme/static/fonts/OFL.md",
-    "book/vendor/minisearch/LICENSE",
-)
 
 
 READ_BY = ("search", "sections")  # modules that say what the search knows of a page
@@ -88,8 +78,7 @@ def _inputs(root: Path) -> list[Path]:
     files = [
         p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
     ]
-    files += [ROOT / name for name in LICENSES]
-    return [*files, root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
+    return [*files, *licenses.sources(), root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 
 def build_language(language: str, root: Path, work: Path, languages: list[str]) -> float:
@@ -149,7 +138,7 @@ def _finish(here: Path, names: list[str]) -> None:
         return
     found = search.read_sections(html, names)
     (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
-    finish(html, here / "finished", names)
+    finish(html, here / "finished", [*names, licenses.PAGE])
     stamp.write_text(digest)
 
 
@@ -176,8 +165,6 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
         )
         (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
     shutil.copy(theme / "door.js", site / "door.js")
-    texts = [(ROOT / name).read_text(encoding="utf-8").strip() for name in LICENSES]
-    (site / "licenses.txt").write_text(f"\n\n{'=' * 80}\n\n".join(texts) + "\n", encoding="utf-8")
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
 
 

@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
+from book import licenses
 from book.ext import assets
 from d2lmini.language import words
 from d2lmini.letters import WIDE
@@ -211,6 +212,7 @@ def fill(
         for code in config.d2lmini_languages
     ]
     body = context.get("body", "")
+    notebook = position is not None
     context["d2l"] = {
         "tag": words(language)["language"]["tag"],
         "language": language,
@@ -229,15 +231,24 @@ def fill(
         "head_script": HEAD_SCRIPT,
         "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
-        + f"/blob/{branch}/{path}",
-        "source": f"{repository}/blob/{branch}/{path}",
+        + f"/blob/{branch}/{path}"
+        if notebook
+        else "",
+        "source": f"{repository}/blob/{branch}/{path}" if notebook else "",
         "report": f"{repository}/issues/new",
         "repository": repository,
         "has_formulas": 'class="katex"' in body,
         "has_search": bool(config.d2lmini_languages),
-        "download": f"{name}.ipynb" if config.d2lmini_languages else "",
+        "download": f"{name}.ipynb" if notebook and config.d2lmini_languages else "",
         "version": assets.version(),
     }
+
+
+def _licenses(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
+    """The page that is made of no notebook."""
+    language = app.config.d2lmini_language
+    title = escape(words(language)["site"]["licenses"])
+    return [(licenses.PAGE, {"title": title, "parts": licenses.shown(language)}, "licenses.html")]
 
 
 def setup(app: Sphinx) -> None:
@@ -246,4 +257,5 @@ def setup(app: Sphinx) -> None:
     app.set_translator("html", Translator)
     app.add_node(HideCodeCellNode, override=True, html=(_hidden_cell, _hidden_cell_end))
     app.connect("env-updated", _pages_to_write_again)
+    app.connect("html-collect-pages", _licenses)
     app.connect("html-page-context", fill)
