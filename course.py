@@ -156,8 +156,8 @@ def test(pytest_arguments: list[str]) -> int:
 def set_up(files: tuple[str, ...]) -> None:
     """Make `.venv` hold what these requirement files name; do nothing if it does already.
 
-    What reading needs is locked, so that the tests run with the same. The rest is pinned by version alone: PyTorch
-    has other files for other graphics cards.
+    What reading needs is locked, and the tests run with the same. The rest is pinned by version alone:
+    PyTorch has other files for other graphics cards.
 
     The stamp is written when all is done and at no other time: what breaks off is taken up by the next run.
     """

@@ -11,14 +11,14 @@ import pytest
 from playwright.sync_api import expect
 
 import d2lmini as d2l
-from book import katex
+from book import katex, licenses
 from book.build import page_names, table_of_contents
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette, progress
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-PAGES = page_names(table_of_contents(ROOT))
+PAGES = [*page_names(table_of_contents(ROOT)), licenses.PAGE]
 WIDTHS = (1280, 375)
 DARK_PAGE = "rgb({}, {}, {})".format(*bytes.fromhex(palette.COLORS["bg"][True].removeprefix("#")))
 RULES = {

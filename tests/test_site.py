@@ -3,7 +3,6 @@
 import ast
 import errno
 import hashlib
-import io
 import json
 import re
 import shutil
@@ -439,32 +438,7 @@ def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
     assert (tmp_path / "_build" / "html" / "index.html").exists()
 
 
-# ---- licenses ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_each_page_leads_to_the_licenses_of_all_that_the_site_carries(small_site, language):
-    page = small(small_site, language)
-    assert "../licenses.txt" in page.links
-    assert words(language)["site"]["licenses"] in page.text
-    text = (small_site / "licenses.txt").read_text(encoding="utf-8")
-    for part, terms in (
-        ("d2lmini authors", "MIT License"),
-        ("Text, figures and exercises", "Creative Commons Attribution 4.0"),
-        ("corpus.tsv", "CC0 1.0"),
-        ("Khan Academy", "MIT License"),
-        ("Reserved Font Names KaTeX_AMS", "SIL OPEN FONT LICENSE Version 1.1"),
-        ("Source Sans 3", "SIL Open Font License"),
-        ("Copyright 2022 Luca Ongaro", "The above copyright notice and this permission notice"),
-    ):
-        assert part in text and terms in text, part
-    families = {path.stem.split("-")[0] for path in (ROOT / "book/vendor/katex/fonts").glob("*.woff2")}
-    assert all(family in text for family in families)
-
-
-def test_a_cut_font_does_not_bear_the_name_that_its_license_reserves():
-    font = TTFont(io.BytesIO(assets.cut_font("Main-Regular", "abc")))
-    assert not any("KaTeX" in str(record) for record in font["name"].names)
+# ---- the package -------------------------------------------------------------------------------------------
 
 
 def test_the_wheel_carries_its_licenses_and_no_scripts(tmp_path):
