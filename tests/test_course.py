@@ -204,21 +204,31 @@ def test_reading_does_not_include_everything(steps: list[str]) -> None:
 
 def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:
     course.set_up(course.READING)
-    (elsewhere / "requirements.txt").write_text("something\n")
+    (elsewhere / course.LOCK).write_text("something\n")
     course.set_up(course.READING)
     assert steps.count("packages") == 2
+
+
+def test_reading_goes_on_where_only_the_tests_need_something_new(steps: list[str], elsewhere: Path) -> None:
+    course.set_up(course.EVERYTHING)
+    before = len(steps)
+    (elsewhere / "requirements.txt").write_text("something\n")
+    course.set_up(course.READING)
+    assert len(steps) == before
+    course.set_up(course.EVERYTHING)
+    assert len(steps) > before
 
 
 def test_half_of_another_set_up_is_not_taken_for_the_old_one(
     steps: list[str], elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course.set_up(course.READING)
-    (elsewhere / "requirements.txt").write_text("something\n")
+    (elsewhere / course.LOCK).write_text("something\n")
     with monkeypatch.context() as patched:
         patched.setattr(course, "pip", lambda *arguments: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             course.set_up(course.READING)
-    (elsewhere / "requirements.txt").write_text("nothing\n")
+    (elsewhere / course.LOCK).write_text("nothing\n")
     course.set_up(course.READING)
     assert steps.count("packages") == 2
 
@@ -260,6 +270,7 @@ def test_missing_venv_names_the_package(steps: list[str], monkeypatch: pytest.Mo
         ),
         ("ERROR: No matching distribution found for torch==2.13.0", "does not exist for Python"),
         ("PermissionError: [Errno 13] Permission denied: 'x'", "may not be written"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "was not installed"),
         ("something else", "Installing it failed."),
     ],
 )
