@@ -1,4 +1,4 @@
-"""The links out of the course, as far as that can be told without a network; links.yml follows them weekly."""
+"""The links out of the course, as far as they can be judged without a network; links.yml follows them."""
 
 import json
 import re
@@ -33,9 +33,8 @@ def links(text: str) -> list[str]:
 
 def of_chapter(path: Path) -> list[str]:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return [
-        link for cell in cells if cell["cell_type"] == "markdown" for link in links("".join(cell["source"]))
-    ]
+    prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    return [link for text in prose for link in links(text)]
 
 
 CHAPTERS = {path: of_chapter(path) for path in sorted((ROOT / "chapters").glob("*/*.ipynb"))}
@@ -55,7 +54,7 @@ def test_a_link_out_of_the_course_is_a_whole_and_safe_address():
             parts = urlsplit(link)
             assert parts.scheme == "https", f"{path.name}: {link}"
             assert re.fullmatch(r"([a-z0-9-]+\.)+[a-z]{2,}", parts.netloc), f"{path.name}: {link}"
-            # no space or quote, no comma or full stop of the sentence around it, nothing that follows the reader
+            # no space or quote, no full stop of the sentence around it, nothing that follows the reader
             assert re.fullmatch(r"[\w./:#?=&%@~+-]*[\w/]", link), f"{path.name}: {link}"
             assert not re.search(r"utm_|fbclid|gclid", link), f"{path.name}: {link}"
 
