@@ -24,6 +24,11 @@ def gpu_report(section: str) -> None:
     Raises:
         ValueError: there is no such section.
         FileNotFoundError: nothing was measured yet.
+
+    Example:
+        >>> gpu_report("speed")
+        Traceback (most recent call last):
+        ValueError: section: got 'speed'; choose one of 'layers', 'translation'
     """
     if section not in SECTIONS:
         raise ValueError(f"section: got {section!r}; choose one of {', '.join(map(repr, SECTIONS))}")
