@@ -44,6 +44,7 @@ VERBS = (
     "exercises",
     "checkpoints",
     "bench",
+    "gpu",
     "lock",
 )
 MODULES = {
