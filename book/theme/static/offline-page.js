@@ -1,0 +1,30 @@
+// The page about reading without network: what this browser keeps, and what to do where a page is not kept.
+
+const { state, forget, keep } = await import(`./offline.js${new URL(import.meta.url).search}`);
+const parts = [...document.querySelectorAll("[data-when]")];
+const show = (names) => parts.forEach((part) => (part.hidden = !names.includes(part.dataset.when)));
+
+async function fill() {
+  let found;
+  try {
+    found = await state();
+  } catch {
+    return show(["unable"]); // the browser keeps nothing for this page
+  }
+  const { list, pages = [], done, total } = found;
+  show([wanted && "missing", done ? (done === total ? "whole" : "part") : "nothing", done && "kept"]);
+  for (const place of document.querySelectorAll("[data-done]")) place.textContent = `${done} / ${total}`;
+  for (const place of document.querySelectorAll("[data-size]")) place.textContent = list?.size;
+  for (const page of document.querySelectorAll("[data-page-link]"))
+    page.parentElement.hidden = Boolean(wanted) && !pages.includes(page.href);
+}
+
+// Where the worker led here instead of to a page that is not kept, that page is a click away once there is network.
+const path = new URLSearchParams(location.search).get("wanted");
+const wanted = path?.startsWith("/") && new URL(path, location.href).origin === location.origin && path;
+if (wanted) document.querySelector("[data-again]").href = wanted;
+
+document.querySelector("[data-do='forget']").addEventListener("click", forget);
+document.querySelector("[data-do='keep']").addEventListener("click", keep);
+document.addEventListener("d2l:kept", fill);
+await fill();
