@@ -21,10 +21,21 @@ from jinja2 import Environment, FileSystemLoader
 from book.ext import assets
 from book.ext.page import HEAD_SCRIPT, content_security_policy
 from d2lmini.language import words
+from d2lmini.notebook import palette
 
 THEME = Path(__file__).parent / "theme" / "offline"
-NEEDED = {".html", ".js", ".json", ".png", ".safetensors", ".svg", ".webp", ".woff2"}  # the rest is for download
-UNVERSIONED = {".html", ".png", ".svg", ".webp", ".woff2"}
+NEEDED = {
+    ".html",
+    ".js",
+    ".json",
+    ".png",
+    ".safetensors",
+    ".svg",
+    ".webp",
+    ".woff2",
+}  # the rest is for download
+UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
+LIST = "offline.json"
 SHARED = ("index.html", "door.js", "licenses.txt")  # of the site, beside the languages
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
 STATES = re.compile(r'data-states="(_static/states/[^?"]+)\?(\w+)"')
@@ -42,7 +53,7 @@ def size(count: int) -> str:
 
 
 def add(site: Path, languages: list[str], names: list[str], front: Callable[[Path, list[str]], None]) -> None:
-    """Add to an assembled site the worker, and for each language its zip, its page about it and its list of files.
+    """Add to an assembled site the worker, and of each language a zip, the page about it and a list of files.
 
     Args:
         site: has a folder for each language.
@@ -56,14 +67,21 @@ def add(site: Path, languages: list[str], names: list[str], front: Callable[[Pat
         packed = _zip(folder, language, front)
         (site / f"d2lmini-{language}.zip").write_bytes(packed)
         _write_page(folder, language, names, len(packed))
-        build = _digest(site, folder)
-        _name_version(folder, build)
-        _write_list(site, folder, language, build)
+        _write_app(folder, language)
+        stamp(site, language)
+
+
+def stamp(site: Path, language: str) -> None:
+    """Name the build of a language in its pages, and list its files with their hashes for the browser."""
+    folder = site / language
+    build = _digest(site, folder)
+    _name_version(folder, build)
+    _write_list(site, folder, language, build)
 
 
 def _needed(site: Path, folder: Path) -> list[Path]:
     """The files that the browser keeps of a language, those of every page first."""
-    own = [path for path in sorted(folder.rglob("*")) if path.suffix in NEEDED]
+    own = [path for path in sorted(folder.rglob("*")) if path.suffix in NEEDED and path.name != LIST]
     door = (site / "index.html").read_text(encoding="utf-8")
     shown = [site / name for name in re.findall(r'"(\w+/_static/[^"?]+)"', door)]
     files = dict.fromkeys([*own, *(site / name for name in SHARED), *shown])
@@ -103,9 +121,9 @@ def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
         files[address] = f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
         total += len(data)
     told = words(language)["site"]["offline"]["script"]
-    found = {"build": build, "size": size(total), "words": told, "files": files}
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    (folder / "offline.json").write_text(text, encoding="utf-8")
+    listed = {"build": build, "size": size(total), "words": told, "files": files}
+    text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+    (folder / LIST).write_text(text, encoding="utf-8")
 
 
 def _write_page(folder: Path, language: str, names: list[str], packed: int) -> None:
@@ -131,6 +149,21 @@ def _write_page(folder: Path, language: str, names: list[str], packed: int) -> N
     (folder / "offline.html").write_text(text, encoding="utf-8")
 
 
+def _write_app(folder: Path, language: str) -> None:
+    """What lets a phone show the course among its apps."""
+    app = {
+        "name": words(language)["site"]["title"],
+        "lang": words(language)["language"]["tag"],
+        "start_url": "index.html",
+        "scope": "../",
+        "display": "minimal-ui",
+        "background_color": palette.COLORS["bg"][False],
+        "theme_color": palette.COLORS["bg"][False],
+        "icons": [{"src": "_static/icon.svg", "sizes": "any", "type": "image/svg+xml"}],
+    }
+    (folder / "app.webmanifest").write_text(json.dumps(app, ensure_ascii=False), encoding="utf-8")
+
+
 def alone(page: str, language: str) -> str:
     """A page as it stands where the other languages, and the site's own services, are not there.
 
@@ -152,7 +185,9 @@ def _zip(folder: Path, language: str, front: Callable[[Path, list[str]], None]) 
         top = Path(name)
         front(top, [language])
         site = words(language)["site"]
-        (top / "README.txt").write_text(site["offline"]["readme"].format(title=site["title"]), encoding="utf-8")
+        (top / "README.txt").write_text(
+            site["offline"]["readme"].format(title=site["title"]), encoding="utf-8"
+        )
         files = {path.name: path.read_bytes() for path in top.iterdir()}
     for path in folder.rglob("*"):
         if path.is_file():

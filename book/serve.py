@@ -23,6 +23,7 @@ class Handler(SimpleHTTPRequestHandler):
         ".woff2": "font/woff2",
         ".json": "application/json",
         ".ipynb": "application/x-ipynb+json",
+        ".webmanifest": "application/manifest+json",
     }
 
     def end_headers(self) -> None:

@@ -1,13 +1,13 @@
 // Answers from what the pages have kept (offline.js says what and how), so that the course can be read without
 // network. It knows nothing of its own between two requests: which build is whole stands in the caches.
 
-const SITE = new URL(registration.scope).pathname;
+const SITE = new URL(self.registration.scope).pathname;
 const KEPT = `d2lmini ${SITE}`; // the caches belong to the whole host: their names tell whose they are
 // What an author serves on the own machine changes at any time, and costs nothing to ask for.
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
-addEventListener("install", () => skipWaiting());
-addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+addEventListener("install", () => self.skipWaiting());
+addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 addEventListener("message", (event) => event.waitUntil(tidy(event.data)));
 addEventListener("fetch", (event) => {
   const { request } = event;
@@ -72,7 +72,7 @@ async function noPage(wanted, names) {
 
 /** Delete the other builds of a language, if the page that asks is the only one open: another may need them. */
 async function tidy({ language, build }) {
-  const open = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   if (open.length > 1) return;
   for (const name of await caches.keys())
     if (name.startsWith(`${KEPT} ${language} `) && !name.endsWith(` ${build}`)) await caches.delete(name);

@@ -9,20 +9,24 @@ async function fill() {
   try {
     found = await state();
   } catch {
-    return show(["unable"]); // the browser keeps nothing for this page
+    return show(["about", "unable"]); // the browser keeps nothing for this page
   }
-  const { list, pages = [], done, total } = found;
-  show([wanted && "missing", done ? (done === total ? "whole" : "part") : "nothing", done && "kept"]);
-  for (const place of document.querySelectorAll("[data-done]")) place.textContent = `${done} / ${total}`;
+  const { list, addresses, done, total } = found;
+  const how = done ? (done === total ? "whole" : "part") : "nothing";
+  show(wanted ? ["missing"] : ["about", how, done && "kept"]);
+  for (const place of document.querySelectorAll("[data-done]")) place.textContent = total ? `${done} / ${total}` : done;
   for (const place of document.querySelectorAll("[data-size]")) place.textContent = list?.size;
   for (const page of document.querySelectorAll("[data-page-link]"))
-    page.parentElement.hidden = Boolean(wanted) && !pages.includes(page.href);
+    page.parentElement.hidden = Boolean(wanted) && !addresses.has(page.href);
 }
 
 // Where the worker led here instead of to a page that is not kept, that page is a click away once there is network.
 const path = new URLSearchParams(location.search).get("wanted");
 const wanted = path?.startsWith("/") && new URL(path, location.href).origin === location.origin && path;
-if (wanted) document.querySelector("[data-again]").href = wanted;
+if (wanted) {
+  document.querySelector("[data-again]").href = wanted;
+  document.title = document.querySelector("h1").textContent;
+}
 
 document.querySelector("[data-do='forget']").addEventListener("click", forget);
 document.querySelector("[data-do='keep']").addEventListener("click", keep);

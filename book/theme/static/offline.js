@@ -5,6 +5,7 @@
 // A build is fetched beside the one that is kept and takes its place when all of it is there. What was broken off is
 // taken up by the next page. A file enters only if it is the one in the list: the browser compares the hash.
 
+const root = document.documentElement;
 const { dataset } = document.body;
 const folder = new URL(`${dataset.static}../`, location.href); // of the language
 const site = new URL("../", folder);
@@ -31,13 +32,15 @@ async function whole() {
   return (await (await caches.open(KEPT)).match(folder.href))?.json();
 }
 
-/** What is kept: its list, how many of its files are there, and whether that is all. */
+/** What is kept: the addresses, and of the newest build its list and how many of its files are there. */
 export async function state() {
   const list = (await whole()) ?? given;
-  if (isOff() || !list) return { done: 0 };
-  const kept = (await caches.has(nameOf(list))) ? await (await caches.open(nameOf(list))).keys() : [];
-  const pages = kept.map(({ url }) => url);
-  return { list, pages, done: kept.length, total: Object.keys(list.files).length };
+  const kept = new Map();
+  for (const name of await caches.keys())
+    if (name.startsWith(`${KEPT} ${language} `)) kept.set(name, await (await caches.open(name)).keys());
+  const addresses = new Set([...kept.values()].flat().map(({ url }) => url));
+  const done = (list && kept.get(nameOf(list))?.length) || addresses.size;
+  return { list, addresses, done, total: list && Object.keys(list.files).length };
 }
 
 export async function forget() {
@@ -79,8 +82,9 @@ async function fetched(address, integrity) {
 async function fill(list) {
   const cache = await caches.open(nameOf(list));
   const there = new Set((await cache.keys()).map(({ url }) => url));
-  const seen = new Set([here, addressOf("offline.html")]);
+  const seen = new Set([here]);
   for (const { name } of performance.getEntriesByType("resource")) seen.add(name);
+  for (const path of Object.keys(list.files)) if (path.includes("offline")) seen.add(addressOf(path)); // what says so
   const missing = Object.entries(list.files)
     .map(([path, hash]) => [addressOf(path), hash])
     .filter(([address]) => !there.has(address))
@@ -119,8 +123,10 @@ async function fillAlone(list) {
 }
 
 function check() {
+  delete root.dataset.kept;
   return inTurn(async () => {
     const registered = await navigator.serviceWorker.register(new URL("worker.js", site), { updateViaCache: "none" });
+    if (!navigator.onLine) return;
     const answer = await fetch(new URL("offline.json", folder), { cache: "no-cache" });
     if (!answer.ok) return;
     given = await answer.json();
@@ -131,7 +137,11 @@ function check() {
     const now = await whole();
     if (dataset.version === given.build && (now?.build === given.build || spares()))
       registered.active?.postMessage({ language, build: given.build });
-  }).then(changed);
+  }).then(finished);
+}
+function finished() {
+  root.dataset.kept = ""; // as much as there will be for now
+  changed();
 }
 
 /** Say in every open page that the newest build is here now; one that is older offers to show it. */
@@ -174,6 +184,9 @@ async function show() {
   link.textContent = done && done === total ? list.words.kept.replace("{size}", list.size) : link.dataset.text;
 }
 document.addEventListener("d2l:kept", () => inTurn(show));
+
+// A phone may show the course among its apps.
+document.head.append(Object.assign(document.createElement("link"), { rel: "manifest", href: addressOf("app.webmanifest") }));
 
 if (isOff()) changed();
 else {
