@@ -2,6 +2,8 @@
 
 const { state, forget, keep } = await import(`./offline.js${new URL(import.meta.url).search}`);
 const parts = [...document.querySelectorAll("[data-when]")];
+const texts = parts.filter((part) => part.tagName === "P");
+for (const part of texts) part.dataset.text = part.textContent;
 const show = (names) => parts.forEach((part) => (part.hidden = !names.includes(part.dataset.when)));
 
 async function fill() {
@@ -14,8 +16,8 @@ async function fill() {
   const { list, addresses, done, total } = found;
   const how = done ? (done === total ? "whole" : "part") : "nothing";
   show(wanted ? ["missing"] : ["about", how, done && "kept"]);
-  for (const place of document.querySelectorAll("[data-done]")) place.textContent = total ? `${done} / ${total}` : done;
-  for (const place of document.querySelectorAll("[data-size]")) place.textContent = list?.size;
+  const values = { size: list?.size, done: total ? `${done} / ${total}` : done };
+  for (const part of texts) part.textContent = part.dataset.text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   for (const page of document.querySelectorAll("[data-page-link]"))
     page.parentElement.hidden = Boolean(wanted) && !addresses.has(page.href);
 }

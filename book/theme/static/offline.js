@@ -108,7 +108,7 @@ styles.replaceSync(`
     border: 1px solid var(--d2l-line); border-radius: 12px; background: var(--d2l-bg); font-size: .9rem;
     box-shadow: 0 8px 32px rgb(0 0 0 / .2) }
   .news:empty { display: none }
-  .news span { flex: 1 1 12rem }
+  .news span { flex: 1 1 16rem }
   .news button { min-height: 2.75rem }
   @media print { .news { display: none } }
 `);
