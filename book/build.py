@@ -181,7 +181,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
-    from book import search
+    from book import offline, search
 
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
@@ -202,6 +202,7 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         search.write(target / "_static" / "search.json", known)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
     _front_pages(aside, root, languages)
+    offline.add(aside, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
     if out.exists():
         os.replace(out, old)
     os.replace(aside, out)

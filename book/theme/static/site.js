@@ -265,7 +265,7 @@ function showProgress() {
 }
 // What the course calls by another name now: sections that stand elsewhere, exercises whose answers were kept before.
 let moved; // fetched when something is not found
-const whereTo = () => (moved ??= fetch(file("moved.json")).then((answer) => answer.json()));
+const whereTo = () => (moved ??= fetch(versioned("moved.json")).then((answer) => answer.json()));
 async function findAnswers() {
   const kept = answers();
   const known = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
@@ -348,3 +348,7 @@ for (const link of document.querySelectorAll(".turn a, .chapters a"))
     ahead.href = link.href;
     document.head.append(ahead);
   }, { once: true });
+
+// What keeps the course for reading without network waits until this page has what it needs.
+if (document.querySelector(".to-offline") && "serviceWorker" in navigator)
+  addEventListener("load", () => setTimeout(() => import(versioned("offline.js")), 3000));
