@@ -132,11 +132,11 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _finish(here, page_names(table_of_contents(root)))
+    _finish(here, page_names(table_of_contents(root)), language)
     return time.perf_counter() - start
 
 
-def _finish(here: Path, names: list[str]) -> None:
+def _finish(here: Path, names: list[str], language: str) -> None:
     """Read what the search needs, and make the finished copies of the pages, if they have changed."""
     from book import search
     from book.ext.finish import finish
@@ -149,7 +149,7 @@ def _finish(here: Path, names: list[str]) -> None:
         return
     found = search.read_sections(html, names)
     (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
-    finish(html, here / "finished", names)
+    finish(html, here / "finished", names, language)
     stamp.write_text(digest)
 
 

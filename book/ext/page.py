@@ -18,14 +18,14 @@ from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
 
-# Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the
-# page and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
+# Before the first paint: the chosen theme, or the system's; and the fonts that lie in the page, which would
+# else be unpacked only after it. Allowed by its hash, so keep it one constant.
 HEAD_SCRIPT = (
     '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
-    'document.fonts.forEach(f=>f.family.includes("KaTeX")&&f.load())})()'
+    'document.fonts.forEach(f=>/KaTeX|Page/.test(f.family)&&f.load())})()'
 )
 
 
