@@ -173,7 +173,8 @@ def code_styles() -> str:
     )
     # weight and slope are the theme's business: code keeps one face; a color like the text's needs no rule
     tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #(?:080808|E6EDF3);?", "", tokens)
-    tokens = re.sub(r"^.*\.linenos.*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
+    # line numbers; what is printed, of which only one of the two knows
+    tokens = re.sub(r"^.*\.(?:linenos|g[op]) .*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
     return squeeze(tokens)
 
 

@@ -11,12 +11,12 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from book.ext.assets import STATIC, VOID, font_face
+from book.ext.assets import STATIC, VOID, font_face, page_styles
 from d2lmini.language import words
 
 FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
 STYLES = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
-SEMIBOLD = {"b", "strong", "th", "h1", "h2", "h3", "h4"}
+SEMIBOLD = {"b", "strong", "th", "dt", "h1", "h2", "h3", "h4"}
 SEMIBOLD_CLASSES = {"brand", "number", "current", "turn"}
 ITALIC = {"em", "i", "cite", "dfn", "var"}
 UNSHOWN = {"script", "style", "title", "desc", "math", "code", "pre"}  # or shown in another face
@@ -82,7 +82,8 @@ def characters(page: str, states: list[Any], kinds: set[str], language: str) -> 
     parser.feed(page)
     known = words(language)
     shown = [known["exercises"] if k == "exercise" else known["explorers"][k.removesuffix("-explorer")] for k in kinds]
-    for style, text in _texts([states, *shown, known["site"]["script"]]):
+    written = re.findall(r'content:"([^"]+)"', page_styles())
+    for style, text in _texts([states, *shown, known["site"]["script"], written]):
         parser.used[style].update(text)
     return {
         style: "".join(sorted(found & _known(style))) for style, found in parser.used.items()

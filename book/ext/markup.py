@@ -9,7 +9,7 @@ from book.ext.assets import code_styles
 UNREAD = {
     *("container", "docutils", "external", "field-even", "field-odd", "internal", "literal", "notranslate"),
     *("reference", "row-even", "row-odd", "simple", "std", "std-doc", "std-ref", "descname", "descclassname"),
-    *("sig-return-icon", "sig-return-typehint", "align-default", "toctree-wrapper", "compound"),
+    *("sig-param", "sig-return-icon", "sig-return-typehint", "xref", "py-obj", "toctree-wrapper", "compound"),
 }
 FORMULA = re.compile(r'(<span class="katex">)')
 SPAN = re.compile(r"<(/?)span\b[^>]*>")
@@ -19,6 +19,8 @@ TOKEN = re.compile(r'<span(?: class="([^"]*)")?>([^<]*)</span>')
 STYLED = re.compile(r'<span(?: class="([^"]*)")? style="([^"]*)">')
 COMMENT = re.compile(r"^\s*(?://.*|/\*\*.*\*/)$|(?<=[;{,]) // .*$", re.MULTILINE)
 # what a browser knows without being told, and what holds a formula and its TeX together where both are there
+PLAIN = re.compile(r"<span>([^<]*)</span>")
+HIDDEN = '<span class="colon">:</span>'
 NAMESPACE = re.compile(r' xmlns="http://www\.w3\.org/1998/Math/MathML"|</?semantics>')
 
 
@@ -52,10 +54,10 @@ def _without_tokens(code: str, styled: set[str]) -> str:
 def _plain_tokens(part: str) -> str:
     styled = set(re.findall(r"\.highlight \.(\w+)", code_styles()))
     part = CODE.sub(lambda code: _without_tokens(code[0], styled), part)
-    # signatures nest: <span class="n"><span class="pre">…
-    for unread in ("pre", "n", "w", "default_value"):
-        part = re.sub(rf'<span class="{unread}">([^<]*)</span>', r"\1", part)
-    return part
+    part = part.replace(HIDDEN, "")
+    for unread in ("pre", "w", "default_value", "n"):  # signatures nest: the last one holds the others
+        part = re.sub(rf'<span class="{unread}">((?:[^<]|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part)
+    return PLAIN.sub(r"\1", part)
 
 
 def small_script(script: str) -> str:
