@@ -158,6 +158,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     from jinja2 import Environment, FileSystemLoader
 
     from book.ext.assets import colors
+    from book.ext.faces import page_faces
     from book.ext.page import HEAD_SCRIPT, content_security_policy
 
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
@@ -174,6 +175,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             head_script=HEAD_SCRIPT,
             colors=colors(),
         )
+        page = page.replace("<style>", "<style>" + page_faces(page, [], set(), languages[0]), 1)
         (site / name).write_text(page, encoding="utf-8")
     shutil.copy(theme / "door.js", site / "door.js")
     texts = [(ROOT / name).read_text(encoding="utf-8").strip() for name in LICENSES]

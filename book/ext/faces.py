@@ -1,8 +1,7 @@
 """The course's own face inside each page, cut to what the page shows.
 
-So the first paint is in it, without a request and without a change of face. Measured on a slow phone, 1.6 Mbit/s:
-the three styles of a page are 9 to 17 KB inside it; as files, which later pages would have at hand, they came some
-200 ms after the text, and a page that waits for them shows its text later than it now has loaded.
+So the first paint is in it, without a request, and nothing changes its face afterwards. Later pages pay again
+what a file would cost only once; but a file comes after the text, or the text has to wait for it.
 """
 
 import re
@@ -10,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
+
+from fontTools.ttLib import TTFont
 
 from book.ext.assets import STATIC, VOID, font_face, page_styles
 from d2lmini.language import words
@@ -32,24 +33,27 @@ class _ShownCharacters(HTMLParser):
         super().__init__()
         self.used: dict[str, set[str]] = {style: set() for style in STYLES}
         self.open: list[frozenset[str]] = []  # the styles in force for each open element; none: not shown
-        self.reference = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in VOID:
             return
         given = {name: value or "" for name, value in attrs}
         classes = set(given.get("class", "").split())
-        self.reference |= "py" in classes
-        styles = set(self.open[-1] if self.open else {"regular"})
+        if self.open and not self.open[-1]:  # nothing in it is shown
+            self.open.append(frozenset())
+            return
+        styles = set(self.open[-1]) if self.open else {"regular"}
         drawn = ";".join(f"{name}:{value}" for name, value in given.items() if name.startswith("font-"))
         drawn += f";{given.get('style', '')}"
         if tag in SEMIBOLD or classes & SEMIBOLD_CLASSES or "aria-current" in given or WEIGHT.search(drawn):
             styles.add("semibold")
-        if (tag in ITALIC and not self.reference) or SLOPE.search(drawn):
+        if tag == "dl" and "py" in classes:  # the reference of the package emphasizes otherwise
+            styles.add("upright")
+        if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
             styles.add("italic")
         if tag in UNSHOWN or classes & UNSHOWN_CLASSES:
             styles = set()
-        self.open.append(frozenset(styles if self.open and self.open[-1] or not self.open else ()))
+        self.open.append(frozenset(styles))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         pass
@@ -59,7 +63,7 @@ class _ShownCharacters(HTMLParser):
             self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        for style in self.open[-1] if self.open else ():
+        for style in self.used.keys() & (self.open[-1] if self.open else set()):
             self.used[style].update(data)
 
 
@@ -81,18 +85,16 @@ def characters(page: str, states: list[Any], kinds: set[str], language: str) -> 
     parser = _ShownCharacters()
     parser.feed(page)
     known = words(language)
-    shown = [known["exercises"] if k == "exercise" else known["explorers"][k.removesuffix("-explorer")] for k in kinds]
+    tables = {"exercise": known["exercises"]} | {f"{k}-explorer": t for k, t in known["explorers"].items()}
+    shown = [tables[kind] for kind in kinds]
     written = re.findall(r'content:"([^"]+)"', page_styles())
     for style, text in _texts([states, *shown, known["site"]["script"], written]):
         parser.used[style].update(text)
-    return {
-        style: "".join(sorted(found & _known(style))) for style, found in parser.used.items()
-    }
+    return {style: "".join(sorted(found & _known(style))) for style, found in parser.used.items()}
 
 
 @cache
 def _known(style: str) -> frozenset[str]:
-    from fontTools.ttLib import TTFont
     return frozenset(map(chr, TTFont(STATIC / "fonts" / f"d2lmini-sans-{style}.woff2").getBestCmap()))
 
 

@@ -61,7 +61,14 @@ def finish(source: Path, target: Path, names: list[str], language: str) -> None:
         page, states = _without_states(page, static, name)
         own = page_faces(page, states, set(KIND.findall(page)), language)
         page, repeated = small(page)
-        styles = own + used_rules(site, page, scripts) + used_rules(code, page) + faces + used_rules(formulas, page) + repeated
+        styles = (
+            own
+            + used_rules(site, page, scripts)
+            + used_rules(code, page)
+            + faces
+            + used_rules(formulas, page)
+            + repeated
+        )
         sheets = SHEETS.search(page)
         assert sheets, f"{name}: the layout links no stylesheet"
         page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"

@@ -1,4 +1,4 @@
-"""Markup made small: without what Sphinx and Pygments write and nothing reads, and with repeated styles said once."""
+"""Markup made small: without what Sphinx and Pygments write and nothing reads, repeated styles said once."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from book.ext.assets import code_styles
 UNREAD = {
     *("container", "docutils", "external", "field-even", "field-odd", "internal", "literal", "notranslate"),
     *("reference", "row-even", "row-odd", "simple", "std", "std-doc", "std-ref", "descname", "descclassname"),
-    *("sig-param", "sig-return-icon", "sig-return-typehint", "xref", "py-obj", "toctree-wrapper", "compound"),
+    *("sig-param", "xref", "py-obj", "toctree-wrapper", "compound"),
 }
 FORMULA = re.compile(r'(<span class="katex">)')
 SPAN = re.compile(r"<(/?)span\b[^>]*>")
@@ -18,8 +18,7 @@ CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 TOKEN = re.compile(r'<span(?: class="([^"]*)")?>([^<]*)</span>')
 STYLED = re.compile(r'<span(?: class="([^"]*)")? style="([^"]*)">')
 COMMENT = re.compile(r"^\s*(?://.*|/\*\*.*\*/)$|(?<=[;{,]) // .*$", re.MULTILINE)
-# what a browser knows without being told, and what holds a formula and its TeX together where both are there
-PLAIN = re.compile(r"<span>([^<]*)</span>")
+# a browser knows it without being told; the second holds a formula and its TeX together, and there is no TeX
 HIDDEN = '<span class="colon">:</span>'
 NAMESPACE = re.compile(r' xmlns="http://www\.w3\.org/1998/Math/MathML"|</?semantics>')
 
@@ -55,9 +54,12 @@ def _plain_tokens(part: str) -> str:
     styled = set(re.findall(r"\.highlight \.(\w+)", code_styles()))
     part = CODE.sub(lambda code: _without_tokens(code[0], styled), part)
     part = part.replace(HIDDEN, "")
-    for unread in ("pre", "w", "default_value", "n"):  # signatures nest: the last one holds the others
-        part = re.sub(rf'<span class="{unread}">((?:[^<]|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part)
-    return PLAIN.sub(r"\1", part)
+    # signatures nest: the last ones hold the others
+    for unread in ("pre", "w", "default_value", "sig-return-icon", "n", "sig-return-typehint"):
+        part = re.sub(
+            rf'<span class="{unread}">((?:[^<]|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part
+        )
+    return part
 
 
 def small_script(script: str) -> str:
@@ -66,10 +68,12 @@ def small_script(script: str) -> str:
 
 
 def small(page: str) -> tuple[str, str]:
-    """The page in less markup that looks and reads the same, and the rules that its formulas' styles are now."""
+    """The page in less markup, which looks and reads the same, and the rules that go with it."""
     page = _outside_formulas(lambda part: _plain_tokens(_without_classes(part)), page)
     page = NAMESPACE.sub("", page)
-    repeated = [style for style, times in Counter(style for _, style in STYLED.findall(page)).items() if times > 1]
+    repeated = [
+        style for style, times in Counter(style for _, style in STYLED.findall(page)).items() if times > 1
+    ]
     name = {style: f"k{number}" for number, style in enumerate(repeated)}
 
     def named(match: re.Match[str]) -> str:
@@ -77,4 +81,6 @@ def small(page: str) -> tuple[str, str]:
             return match[0]
         return f'<span class="{" ".join(filter(None, (match[1], name[match[2]])))}">'
 
-    return STYLED.sub(named, page), "".join(f":root .katex .{name}{{{style}}}" for style, name in name.items())
+    return STYLED.sub(named, page), "".join(
+        f":root .katex .{name}{{{style}}}" for style, name in name.items()
+    )

@@ -25,13 +25,13 @@ HEAD_SCRIPT = (
     'if(m!="light"&&m!="dark")m="auto";'
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
-    'document.fonts.forEach(f=>/KaTeX|Page/.test(f.family)&&f.load())})()'
+    "document.fonts.forEach(f=>/KaTeX|Page/.test(f.family)&&f.load())})()"
 )
 
 
-# What a browser that can do so makes ready before it is asked for: the page of a link on which the pointer rests;
-# of those that site.js marks, the next page entirely, others without running them. A page in another language is
-# asked for with the place that is being read, which is not known before.
+# What a browser that can do so makes ready before it is asked for. It shows at once the page of a link on
+# which the pointer rests, and the next page when site.js marks it; of other links that it marks, the page is
+# only fetched. So is a page in another language: its link gets the place being read when it is clicked.
 AHEAD = json.dumps(
     {
         "prerender": [
@@ -239,7 +239,7 @@ def fill(
         "canonical": f"{base}/{language}/{name}.html" if base else "",
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
-            "ahead": AHEAD,
+        "ahead": AHEAD,
         "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
         + f"/blob/{branch}/{path}",
