@@ -166,8 +166,8 @@ def test_a_squeezed_sheet_keeps_its_strings_and_its_meaning():
       @media print { p { margin: 0; } }
     """
     assert css.squeeze(sheet) == (
-        '.a>.b,.c :is(.d, .e){content: " ; } , /* no comment */ ";margin: 0 calc(1px + 2px)}'
-        "@media print{p{margin: 0}}"
+        '.a>.b,.c :is(.d, .e){content:" ; } , /* no comment */ ";margin:0 calc(1px + 2px)}'
+        "@media print{p{margin:0}}"
     )
 
 

@@ -154,6 +154,8 @@ def visit(browser: Any, address: str, width: int = WIDTHS["phone"]) -> list[floa
 def turn(browser: Any, address: str, rested: bool) -> float:
     """Return the ms from a click on the link to the next page to its first picture.
 
+    A browser under remote control makes no page ready, it only fetches it: without one it is there sooner.
+
     Args:
         browser: shows the page.
         address: the page with that link.
