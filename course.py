@@ -30,10 +30,13 @@ WINDOWS = os.name == "nt"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 READING = ("book/requirements.txt",)  # without torch: some 100 MB
+WORKING = ("book/lab.txt", "book/requirements.txt")
 EVERYTHING = ("requirements.txt", "book/requirements.txt")
+SETS = (READING, WORKING, EVERYTHING)  # each includes those before it
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
 VERBS = (
     "serve",
+    "lab",
     "test",
     "site",
     "notebooks",
@@ -102,6 +105,8 @@ def run_verb(verb: str, rest: list[str]) -> int:
     """Set up what a verb needs and run it."""
     if verb == "lockstep":
         return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
+    if verb == "lab":
+        return lab(rest)
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":
         return module("book.serve", ["--build", *rest])
@@ -122,6 +127,32 @@ def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
             return process.wait()
         except KeyboardInterrupt:
             pass  # the terminal told the module too: it ends in its own time, with its own words
+
+
+def lab(arguments: list[str]) -> int:
+    """Open JupyterLab on the reader's copies of the notebooks; they are made before anything is installed."""
+    from book import lab as copies  # not by old Pythons
+    from book.chapters import chapters
+
+    options = copies.options(arguments, language())
+    names = chapters(options.lang, ROOT)
+    if options.chapter not in (None, *names):
+        raise SetUpError(say("lab.no_chapter", name=options.chapter, chapters=", ".join(names)))
+    if options.afresh and not options.chapter:
+        raise SetUpError(say("lab.afresh_which", command=f"{COMMAND} lab --afresh"))
+    if options.afresh and (kept := copies.afresh(options.lang, options.chapter, ROOT)):
+        print(say("lab.kept", path=kept))
+    brought = copies.bring(options.lang, ROOT)
+    opened = copies.copy_of(options.lang, options.chapter or "index", ROOT)
+    if brought.made:
+        print(say("lab.made", path=opened.parent))
+    if brought.renewed:
+        print(say("lab.renewed", chapters=", ".join(brought.renewed)))
+    for name in brought.behind:
+        print(say("lab.behind", name=name, command=f"{COMMAND} lab --lang {options.lang} --afresh {name}"))
+    set_up(WORKING)
+    print(say("lab.opens"), flush=True)
+    return module("jupyterlab", copies.command(opened, options.port, not options.no_browser))
 
 
 def test(pytest_arguments: list[str]) -> int:
@@ -156,21 +187,22 @@ def set_up(files: tuple[str, ...]) -> None:
     LOG.write_text("")
     if not works([PYTHON, "-m", "pip", "--version"]):
         make_venv()
-    if files == EVERYTHING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
+    if files != READING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         print(say("large"))
     named = [option for file in files for option in ("-r", file)]
     pip(say("parts.packages"), *named, "-c", "requirements.txt")
-    if files == EVERYTHING:
+    if files != READING:
         pip("d2lmini", "--no-deps", "-e", ".")
+    if files == EVERYTHING:
         pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
-    holds = {fingerprint(files), fingerprint(READING)}  # everything includes what reading needs
-    stamp.write_text("\n".join(sorted(holds)) + "\n")
+    holds = map(fingerprint, SETS[: SETS.index(files) + 1])
+    stamp.write_text("\n".join(holds) + "\n")
 
 
 def fingerprint(files: tuple[str, ...]) -> str:
     """Return a hash that changes with what is to be installed, and where: a moved folder is set up anew."""
     contents = [
-        (ROOT / file).read_bytes() for file in (*EVERYTHING, COLAB)
+        (ROOT / file).read_bytes() for file in (*WORKING, *EVERYTHING, COLAB)
     ]  # versions may stand in any of them
     return hashlib.sha256(b"\0".join([str((ROOT, files)).encode(), *contents])).hexdigest()
 
