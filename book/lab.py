@@ -83,7 +83,7 @@ def command(notebook: Path, port: int | None = None, browser: bool = True) -> li
         f"--ServerApp.root_dir={notebook.parent}",
         f"--LabApp.default_url=/lab/tree/{notebook.name}",
         "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once
-        "--log-level=ERROR",
+        "--Application.log_level=ERROR",
         "--LabApp.news_url=None",  # it asks nobody for news
         "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
     ]

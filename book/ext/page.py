@@ -213,6 +213,13 @@ def fill(
         "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
         + f"/blob/{branch}/{path}",
+        "kaggle": "https://www.kaggle.com/kernels/welcome?src="
+        + repository.replace("https://github.com/", "https://raw.githubusercontent.com/")
+        + f"/{branch}/{path}",
+        "lab": f"git clone {repository}\ncd {repository.rsplit('/', 1)[-1]}\n"
+        f"python3 course.py lab {name} --lang {language}",
+        "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"
+        f"jupyter/bin/jupyter lab {name}.ipynb",
         "source": f"{repository}/blob/{branch}/{path}",
         "report": f"{repository}/issues/new",
         "repository": repository,
