@@ -12,12 +12,9 @@ import os
 import re
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from pathlib import Path
-
-import yaml
 
 from book.chapters import (
     LANGUAGES,
@@ -33,6 +30,7 @@ from book.chapters import (
     write,
 )
 from tools.kernels import KERNEL_ENVIRONMENT, ThisPython
+from tools.stamp import address_and_version, stamp
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -46,7 +44,6 @@ ELSEWHERE = {
     "from tools.elsewhere import shift; shift(); sys.path.pop(0)",
     "with two threads": "import torch; torch.set_num_threads(2)",
 }
-STAMP = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
 CELL_SECONDS = 300
 
 
@@ -184,26 +181,6 @@ def _printed(cell: Cell) -> Iterator[str]:
             yield from sorted(data)
 
 
-def requirement(root: Path = ROOT) -> str:
-    """Return what the first cell installs, as `https://…/d2lmini@v0.3.0`."""
-    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    url = config.get("repository", {}).get("url")
-    if not url:
-        raise CourseError("_config.yml: no repository.url, from which the notebooks install d2lmini in Colab")
-    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    return f"{url.rstrip('/')}@v{version}"
-
-
-def stamp(notebook: Notebook, wanted: str) -> int:
-    """Write the requirement into the cells that install d2lmini, in place; return how many cells changed."""
-    changed = 0
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code" and (text := STAMP.sub(wanted, source(cell))) != source(cell):
-            cell["source"] = lines(text)
-            changed += 1
-    return changed
-
-
 async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]:
     """Execute and store notebooks, as many at a time as there are cores; return what went wrong.
 
@@ -251,7 +228,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     parser.add_argument(
         "--stamp",
         action="store_true",
-        help="execute nothing; write repository.url of _config.yml and the version into the first cells",
+        help="execute nothing; write the address of _config.yml and the version of pyproject.toml "
+        "into the first cells and wherever else they are stated",
     )
     parser.add_argument(
         "--elsewhere",
@@ -262,11 +240,10 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
         if options.stamp:
-            wanted = requirement(root)
-            for path in paths:
-                if stamp(notebook := read(path), wanted):
-                    write(path, notebook)
-                    print(f"{shown(path, root)}: installs {wanted}")
+            for path in stamp(paths, root):
+                print(f"{shown(path, root)}: brought up to date")
+            address, version = address_and_version(root)
+            print(f"Readers install {address}@v{version}: tag the commit v{version} and push the tag.")
             return 0
         if options.elsewhere:
             found = [line for path in paths for way in ELSEWHERE for line in differences(path, way)]
