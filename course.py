@@ -140,7 +140,8 @@ def lab(arguments: list[str]) -> int:
         raise SetUpError(say("lab.no_chapter", name=options.chapter, chapters=", ".join(names)))
     if options.afresh and not options.chapter:
         raise SetUpError(say("lab.afresh_which", command=f"{COMMAND} lab --afresh"))
-    if options.afresh and (kept := copies.afresh(options.lang, options.chapter, ROOT)):
+    kept = copies.afresh(options.lang, options.chapter, ROOT) if options.afresh else None
+    if kept:
         print(say("lab.kept", path=kept))
     brought = copies.bring(options.lang, ROOT)
     opened = copies.copy_of(options.lang, options.chapter or "index", ROOT)

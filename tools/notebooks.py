@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from pathlib import Path
 
+from jupyter_client.kernelspec import KernelSpecManager
+
 from book.chapters import (
     LANGUAGES,
     ROOT,
@@ -26,7 +28,6 @@ from book.chapters import (
     lines,
     read,
     shown,
-    source,
     write,
 )
 from tools.kernels import KERNEL_ENVIRONMENT, ThisPython
@@ -52,7 +53,11 @@ class CellError(CourseError):
 
 
 async def execute(
-    path: Path, notebook: Notebook, progress: Callable[[int, str], None] | None = None
+    path: Path,
+    notebook: Notebook,
+    progress: Callable[[int, str], None] | None = None,
+    specs: KernelSpecManager | None = None,
+    environment: dict[str, str] | None = None,
 ) -> Notebook:
     """Return the notebook with the outputs that its cells give now, in a kernel of this Python.
 
@@ -60,6 +65,8 @@ async def execute(
         path: where the notebook lies; the kernel starts in that folder.
         notebook: its content, left as it is.
         progress: called with the number and the id of each cell that starts.
+        specs: starts another kernel than that of this Python.
+        environment: the kernel's, instead of this process's.
 
     Raises:
         CellError: a cell raised an error, ran out of time, ended the kernel or wrote to stderr.
@@ -72,8 +79,8 @@ async def execute(
 
     class Manager(AsyncKernelManager):
         @default("kernel_spec_manager")
-        def _this_python(self) -> ThisPython:
-            return ThisPython()
+        def _which_python(self) -> KernelSpecManager:
+            return specs or ThisPython()
 
     at = "?"
 
@@ -96,7 +103,7 @@ async def execute(
         on_cell_start=started,
     )
     try:
-        await client.async_execute(env={**os.environ, **KERNEL_ENVIRONMENT})
+        await client.async_execute(env={**(environment or os.environ), **KERNEL_ENVIRONMENT})
     except CellExecutionError as error:
         where = error.traceback.rsplit("-" * 75, 1)[-1]  # before it stands the cell's whole source
         plain = re.sub(r"\x1b\[[0-9;]*m", "", where).strip()
@@ -155,8 +162,13 @@ def differences(path: Path, way: str) -> list[str]:
         done = asyncio.run(execute(path, stored | {"cells": [first, *stored["cells"]]}))
     except CellError as error:
         return [f"{way}: {error}"]
+    return compared(path, stored["cells"], done["cells"][1:], way)
+
+
+def compared(path: Path, stored: list[Cell], done: list[Cell], way: str) -> list[str]:
+    """Return the cells that print something else than is stored, each with what; `way` says when they do."""
     found = []
-    for before, after in zip(stored["cells"], done["cells"][1:], strict=True):
+    for before, after in zip(stored, done, strict=True):
         if VARIES in before["metadata"].get("tags", ()):
             continue
         here, there = (list(_printed(cell)) for cell in (before, after))
@@ -236,6 +248,11 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         action="store_true",
         help="store nothing; tell which cells would print something else on another machine",
     )
+    parser.add_argument(
+        "--colab",
+        action="store_true",
+        help="store nothing; run each as a reader of Colab does, its first cell included, in an empty folder",
+    )
     options = parser.parse_args(arguments)
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
@@ -245,6 +262,10 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
             address, version = address_and_version(root)
             print(f"Readers install {address}@v{version}: tag the commit v{version} and push the tag.")
             return 0
+        if options.colab:
+            from tools.colab import check  # it executes notebooks with this module
+
+            return int(check(paths))
         if options.elsewhere:
             found = [line for path in paths for way in ELSEWHERE for line in differences(path, way)]
             print(*found or [f"{len(paths)} notebooks print the same"], sep="\n")
