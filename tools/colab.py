@@ -35,7 +35,8 @@ class Python(KernelSpecManager):
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """Return the specification of a kernel in that environment, whatever the name."""
-        argv = [str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
+        argv = [str(self.python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
+        argv += ["-f", "{connection_file}", "--log-level=ERROR"]
         return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
 
