@@ -54,7 +54,8 @@ def test_the_course_itself_is_stamped() -> None:
     """Install lines, comments, CITATION.cff and the package say what _config.yml and pyproject.toml say."""
     address, version = address_and_version()
     for path in find():
-        assert not first_cells(read(path), path.parent.name, address, version), path
+        changed = first_cells(read(path), path.parent.name, address, version)
+        assert not changed, f"{path}: run python3 course.py notebooks --stamp"
     for name, rules in STATED.items():
         text = (ROOT / name).read_text(encoding="utf-8")
         for stated in rules.values():

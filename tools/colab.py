@@ -57,8 +57,13 @@ def publish(folder: Path) -> dict[str, str]:
     ]
     git += [f"--git-dir={folder}", f"--work-tree={ROOT}"]
     commit = ["commit", "--quiet", "--no-gpg-sign", "--no-verify", "-m", version]
-    for step in (["init", "--quiet"], ["add", "--all"], commit, ["tag", f"v{version}"]):
-        subprocess.run([*git, *step], cwd=ROOT, check=True)
+    try:
+        for step in (["init", "--quiet"], ["add", "--all"], commit, ["tag", f"v{version}"]):
+            subprocess.run([*git, *step], cwd=ROOT, check=True)
+    except FileNotFoundError:
+        raise CourseError(
+            "--colab: there is no git here, with which the first cell installs d2lmini"
+        ) from None
     rewriting = {"GIT_CONFIG_KEY_0": f"url.{folder.as_uri()}.insteadOf", "GIT_CONFIG_VALUE_0": address}
     return {"GIT_CONFIG_COUNT": "1", **rewriting}
 
