@@ -83,7 +83,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def run(*arguments: Any, **settings: str) -> list[str]:
-    """What is wrong; from a thread of its own, as the browser tests leave an event loop running in this one."""
+    """What is wrong; from a thread of its own, because browser tests leave an event loop running here."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(colab.run, *arguments, **NO_NETWORK, **settings).result()[1]
 
