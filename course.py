@@ -46,6 +46,7 @@ VERBS = (
     "exercises",
     "checkpoints",
     "bench",
+    "gpu",
 )
 MODULES = {
     "site": "book.build",
