@@ -30,11 +30,15 @@ WINDOWS = os.name == "nt"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 LOCK = "book/requirements.lock"  # what reading needs, each file by its hash; without torch: some 100 MB
+LAB = "book/lab.txt"  # what the notebooks need besides
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
 READING = (LOCK,)
+WORKING = (LOCK, LAB, "requirements.txt")
 EVERYTHING = (LOCK, "requirements.txt", COLAB)
+SETS = (READING, WORKING, EVERYTHING)  # each includes those before it
 VERBS = (
     "serve",
+    "lab",
     "test",
     "site",
     "notebooks",
@@ -113,6 +117,8 @@ def run_verb(verb: str, rest: list[str]) -> int:
         code = serve.check(rest)
         if code:
             return code
+    if verb == "lab":
+        return lab(rest)
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":
         return module("book.serve", ["--build", *rest])
@@ -133,6 +139,33 @@ def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
             return process.wait()
         except KeyboardInterrupt:
             pass  # the terminal told the module too: it ends in its own time, with its own words
+
+
+def lab(arguments: list[str]) -> int:
+    """Open JupyterLab on the reader's copies of the notebooks; they are made before anything is installed."""
+    from book import lab as copies  # not by old Pythons
+    from book.chapters import chapters
+
+    options = copies.options(arguments, language())
+    names = chapters(options.lang, ROOT)
+    if options.chapter not in (None, *names):
+        raise SetUpError(say("lab.no_chapter", name=options.chapter, chapters=", ".join(names)))
+    if options.afresh and not options.chapter:
+        raise SetUpError(say("lab.afresh_which", command=f"{COMMAND} lab --afresh"))
+    kept = copies.afresh(options.lang, options.chapter, ROOT) if options.afresh else None
+    if kept:
+        print(say("lab.kept", path=kept))
+    brought = copies.bring(options.lang, ROOT)
+    opened = copies.copy_of(options.lang, options.chapter or "index", ROOT)
+    if brought.made:
+        print(say("lab.made", path=opened.parent))
+    if brought.renewed:
+        print(say("lab.renewed", chapters=", ".join(brought.renewed)))
+    for name in brought.behind:
+        print(say("lab.behind", name=name, command=f"{COMMAND} lab --lang {options.lang} --afresh {name}"))
+    set_up(WORKING)
+    print(say("lab.opens"), flush=True)
+    return module("jupyterlab", copies.command(opened, options.port, not options.no_browser))
 
 
 def test(pytest_arguments: list[str]) -> int:
@@ -170,15 +203,19 @@ def set_up(files: tuple[str, ...]) -> None:
     LOG.write_text("")
     if not works([PYTHON, "-m", "pip", "--version"]):
         make_venv()
-    if files == EVERYTHING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
+    if files != READING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         print(say("large"))
     pip(say("parts.packages"), "--require-hashes", "-r", LOCK)
+    if files == WORKING:
+        pip(say("parts.lab"), "-r", LAB, "-c", "requirements.txt")
     if files == EVERYTHING:
         pip(say("parts.tests"), "-r", "requirements.txt")
+    if files != READING:
         pip("d2lmini", "--no-deps", "-e", ".")
+    if files == EVERYTHING:
         pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
-    holds = {fingerprint(files), fingerprint(READING)}  # everything includes what reading needs
-    stamp.write_text("\n".join(sorted(holds)) + "\n")
+    holds = map(fingerprint, SETS[: SETS.index(files) + 1])
+    stamp.write_text("\n".join(holds) + "\n")
 
 
 def fingerprint(files: tuple[str, ...]) -> str:

@@ -98,7 +98,7 @@ def server(site: Path, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServe
     return ThreadingHTTPServer((host, port), partial(Handler, directory=str(site)))
 
 
-def _port(text: str) -> int:
+def port_number(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text} is no port; it is a number from 0 (any free one) to 65535")
     return int(text)
@@ -106,7 +106,7 @@ def _port(text: str) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="course.py serve", description="Serve the finished site.")
-    parser.add_argument("--port", type=_port, default=8000, help="8000 by default; 0: any free one")
+    parser.add_argument("--port", type=port_number, default=8000, help="8000 by default; 0: any free one")
     parser.add_argument("--site", type=Path, default=SITE)
     parser.add_argument("--build", action="store_true", help="build what has changed first")
     return parser.parse_args(arguments)

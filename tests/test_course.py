@@ -29,7 +29,7 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in an empty folder, with a `.venv` that is made without installing anything."""
-    for file in (*course.EVERYTHING, course.COLAB):
+    for file in (*course.WORKING, *course.EVERYTHING, course.COLAB):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text("nothing\n")
     monkeypatch.setattr(course, "ROOT", tmp_path)
@@ -76,7 +76,7 @@ def test_alone_it_prints_help() -> None:
 def test_unknown_verb_is_a_sentence() -> None:
     result = run("publish")
     assert result.returncode == 2
-    assert result.stderr.startswith("publish: no such verb; there are serve, test")
+    assert result.stderr.startswith("publish: no such verb; there are serve, lab, test")
 
 
 # ---- the language of the terminal
@@ -200,6 +200,13 @@ def test_reading_does_not_include_everything(steps: list[str]) -> None:
     assert "d2lmini" not in steps
     course.set_up(course.EVERYTHING)
     assert steps[-2:] == ["d2lmini", "the widgets of Colab"]
+
+
+def test_working_includes_reading_and_brings_no_tests(steps: list[str]) -> None:
+    course.set_up(course.WORKING)
+    assert steps == ["a virtual environment", "packages", "d2lmini"]
+    course.set_up(course.READING)
+    assert len(steps) == 3
 
 
 def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:

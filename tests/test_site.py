@@ -313,13 +313,21 @@ def test_every_page_offers_its_other_languages(small_site):
             assert f'hreflang="{other_tag}" href="../{other}/basics.html"' in page
 
 
-def test_the_notebook_can_be_downloaded_and_opened_in_colab(small_site):
-    page = small(small_site, "vi")
-    assert "basics.ipynb" in page.links
-    assert (small_site / "vi" / "basics.ipynb").exists()
+def test_each_page_leads_to_every_place_that_runs_it(small_site):
+    """Colab, Kaggle, this machine, any Jupyter: in the language and of the chapter that is read."""
     repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
-    path = repository.replace("https://github.com/", "https://colab.research.google.com/github/")
-    assert f"{path}/blob/main/chapters/vi/basics.ipynb" in page.links
+    path = repository.removeprefix("https://github.com/")
+    for language in LANGUAGES:
+        page, notebook = small(small_site, language), f"chapters/{language}/basics.ipynb"
+        assert f"https://colab.research.google.com/github/{path}/blob/main/{notebook}" in page.links
+        raw = f"https://raw.githubusercontent.com/{path}/main/{notebook}"
+        assert f"https://www.kaggle.com/kernels/welcome?src={raw}" in page.links
+        assert "basics.ipynb" in page.links and (small_site / language / "basics.ipynb").exists()
+        at_home, anywhere = re.findall(r'<div class="typed"><pre>(.*?)</pre>', page.text, re.S)
+        clone, enter, *start = at_home.splitlines()
+        assert (clone, enter) == (f"git clone {repository}", f"cd {path.rpartition('/')[2]}")
+        assert start == [f"python3 course.py lab basics --lang {language}"]
+        assert anywhere.splitlines()[-1] == "jupyter/bin/jupyter lab basics.ipynb"
 
 
 def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():

@@ -262,6 +262,13 @@ def fill(
         if notebook
         else "",
         "source": f"{repository}/blob/{branch}/{path}" if notebook else "",
+        "kaggle": "https://www.kaggle.com/kernels/welcome?src="
+        + repository.replace("https://github.com/", "https://raw.githubusercontent.com/")
+        + f"/{branch}/{path}",
+        "lab": f"git clone {repository}\ncd {repository.rsplit('/', 1)[-1]}\n"
+        f"python3 course.py lab {name} --lang {language}",
+        "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"
+        f"jupyter/bin/jupyter lab {name}.ipynb",
         "report": f"{repository}/issues/new",
         "repository": repository,
         "has_formulas": 'class="katex"' in body,

@@ -90,15 +90,16 @@ for (const link of document.querySelectorAll("a[data-language]"))
     findSection();
     if (scrollY > 200 || location.hash) link.hash = section;
   });
-const languages = document.querySelector(".languages");
-document.addEventListener("click", (event) => {
-  if (languages?.open && !languages.contains(event.target)) languages.open = false;
-});
-languages?.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !languages.open) return;
-  languages.open = false;
-  languages.querySelector("summary").focus();
-});
+for (const menu of document.querySelectorAll(".menu")) {
+  document.addEventListener("click", (event) => {
+    if (menu.open && !menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
 
 // Boxes that scroll sideways can be reached and named by keyboard, and only while they do scroll.
 function nameBox(box) {
@@ -217,7 +218,7 @@ if (CSS.supports("overflow-anchor", "auto")) {
 }
 
 // Copy buttons
-for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-']")) {
+for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-'], .typed")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
   const button = document.createElement("button");
   button.className = "to-copy";
