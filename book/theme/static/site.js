@@ -139,7 +139,8 @@ const quietly = window.requestIdleCallback
   : (call) => setTimeout(call, 50);
 let width;
 function measure() {
-  if (width === innerWidth) return; // a phone's bar came or went
+  // a phone's bar came or went; slides are laid out otherwise
+  if (width === innerWidth || "presenting" in root.dataset) return;
   const now = (width = innerWidth);
   const waiting = [...parts];
   // "auto" would remember the height at another width
@@ -320,6 +321,15 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   openDialog("search");
 });
+
+// The page as slides, when a reader or the address asks for it
+const toSlides = document.querySelector(".to-slides");
+const present = async () => (await import(versioned("slides.js"))).present();
+toSlides?.addEventListener("click", (event) => {
+  event.preventDefault();
+  present();
+});
+if (toSlides && new URLSearchParams(location.search).has("present")) present();
 
 // Widgets wake shortly before they come into view.
 const places = document.querySelectorAll(".d2l-widget[data-widget]");
