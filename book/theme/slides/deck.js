@@ -3,6 +3,9 @@
 
 // paragraphs that announce what follows are not parted from it
 const LEADS = /[:：]$/;
+// what ends a list or a section may be this much higher than the room: the slide then gets smaller letters
+const SQUEEZED = 1.06;
+const sum = (blocks) => blocks.reduce((height, block) => height + block.height, 0);
 
 /** What is read in a part of the page, in one line; a formula once, not also as MathML. */
 export function textOf(node) {
@@ -48,18 +51,23 @@ const leads = ({ node, kind }) =>
   node.matches("p") &&
   (LEADS.test(node.textContent.trim()) || node.textContent.trim() === node.querySelector("strong")?.textContent.trim());
 
-/** What stays together: a paragraph with what it announces, code with its output; each unit is a list of blocks. */
+/** What stays together: code with its output, and with the paragraph that announces it; each unit is a list. */
 function unitsOf(blocks, room) {
   const units = [];
   for (let i = 0; i < blocks.length; i++) {
     const unit = [blocks[i]];
-    const height = () => unit.reduce((sum, block) => sum + block.height, 0);
-    const take = () => unit.push(blocks[++i]);
-    while (leads(unit.at(-1)) && blocks[i + 1] && blocks[i + 1].kind !== "widget" &&
-        height() + blocks[i + 1].height <= room) take();
-    while (["code", "output"].includes(unit.at(-1).kind) && blocks[i + 1]?.kind === "output" &&
-        height() + blocks[i + 1].height <= room) take();
-    units.push(unit);
+    const announced = () => leads(unit.at(-1)) && blocks[i + 1] && blocks[i + 1].kind !== "widget";
+    while (announced()) unit.push(blocks[++i]);
+    const outputs = [];
+    if (unit.at(-1).kind === "code")
+      while (blocks[i + 1]?.kind === "output") outputs.push(blocks[++i]);
+    const fits = (...parts) => sum(parts) <= room * SQUEEZED;
+    const last = unit.at(-1);
+    if (fits(...unit, ...outputs)) units.push([...unit, ...outputs]);
+    else if (unit.length > 1 && (fits(last, ...outputs) || !fits(...unit))) {
+      units.push(unit.slice(0, -1));
+      i -= outputs.length + 1; // what was announced begins anew
+    } else units.push(unit, ...outputs.map((output) => [output]));
   }
   return units;
 }
@@ -88,10 +96,12 @@ export function cut(blocks, room) {
     let slide, used;
     const space = room(heading);
     for (const unit of unitsOf(own, space)) {
-      const height = unit.reduce((sum, block) => sum + block.height, 0);
+      const next = own[own.indexOf(unit.at(-1)) + 1];
+      const ends = !next || next.kind === "widget" || (unit[0].kind === "item" && next.kind !== "item");
+      const height = sum(unit);
       const alone = unit[0].kind === "widget";
       const opens = heading?.tagName === "H1" && leads(unit[0]); // the title and the question stand by themselves
-      if (!slide || alone || slide.alone || opens || used + height > space) {
+      if (!slide || alone || slide.alone || opens || used + height > space * (ends ? SQUEEZED : 1)) {
         slide = { heading, part: ++part, blocks: [], alone };
         used = 0;
         slides.push(slide);

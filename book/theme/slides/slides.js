@@ -10,7 +10,8 @@ import STYLE from "./slides.css";
 const root = document.documentElement;
 const article = document.querySelector("article");
 const channel = new BroadcastChannel(`d2lmini slides ${location.pathname}`);
-const SHRINK = { text: 0.9, widget: 0.62 }; // how far a slide may be made smaller before it scrolls instead
+// how far a slide may be made smaller before it scrolls instead: for its height, and for long lines of code
+const SHRINK = { text: 0.94, widget: 0.62, line: 0.84 };
 const asked = () => new URLSearchParams(location.search);
 const mirror = asked().get("mirror"); // a preview in the presenter's window: "now" or "next"
 
@@ -36,8 +37,9 @@ function measure() {
   const zoom = box.width / article.offsetWidth; // whether or not the browser counts rectangles in zoomed pixels
   const inside = box.height - (parseFloat(style.paddingTop) + parseFloat(style.paddingBottom)) * zoom;
   const gap = parseFloat(style.rowGap) * zoom;
+  article.style.setProperty("--slides-room", `${inside / zoom}px`);
   const heightOf = (node) => node.getBoundingClientRect().height + gap;
-  for (const block of deck.blocks) block.height = heightOf(block.node);
+  for (const block of deck.blocks) block.height = heightOf(block.node) - (block.kind === "item" ? 0.3 * gap : 0);
   const heads = new Map([...new Set(deck.blocks.map(({ heading }) => heading))].map((heading) =>
     [heading, heading ? heightOf(heading) : 0]));
   delete article.dataset.measuring;
@@ -92,12 +94,12 @@ function show(place, { silent = false } = {}) {
 /** Make what is shown smaller until it fits, down to a limit; what is longer still scrolls. */
 function fit() {
   const limit = SHRINK[article.dataset.kind] || SHRINK.text;
-  for (let scale = 1; ; scale = Math.max(limit, scale - 0.04)) {
+  const boxes = [article, ...article.querySelectorAll("[data-part='on'] :is(pre, .scroll)")];
+  for (let scale = 1; scale >= Math.min(limit, SHRINK.line); scale -= 0.02) {
     root.style.setProperty("--slides-fit", scale);
-    const boxes = [article, ...article.querySelectorAll("[data-part='on'] :is(pre, .scroll)")];
-    const fits = boxes.every((box) => box.scrollWidth <= box.clientWidth + 1) &&
-      article.scrollHeight <= article.clientHeight + 1;
-    if (fits || scale <= limit) break;
+    const high = article.scrollHeight > article.clientHeight + 1 && scale - 0.02 >= limit;
+    const wide = boxes.some((box) => box.scrollWidth > box.clientWidth + 1) && scale - 0.02 >= SHRINK.line;
+    if (!high && !wide) break;
   }
 }
 // a widget that wakes gets its height then; once somebody works with it, nothing is made smaller under their hands
