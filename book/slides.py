@@ -1,4 +1,4 @@
-"""The script that presents a page as slides: fetched when a reader asks for it, its words and styles inside."""
+"""The script that shows a page as slides, fetched when a reader asks for it: words and styles lie inside."""
 
 import json
 from functools import cache
@@ -24,6 +24,6 @@ def script(language: str) -> str:
 
 
 def notes(metadata: dict[str, dict[str, Any]]) -> str:
-    """Return what the presenter's window says, as `_static/notes.json`: page → section → the author's note."""
+    """Return what the presenter's window says, as `_static/notes.json`: page → section → note."""
     found = {page: meta["notes"] for page, meta in metadata.items() if meta.get("notes")}
     return json.dumps(found, ensure_ascii=False, sort_keys=True)

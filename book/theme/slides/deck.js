@@ -5,7 +5,9 @@
 const LEADS = /[:：]$/;
 // what ends a list or a section may be this much higher than the room: the slide then gets smaller letters
 const SQUEEZED = 1.06;
-const sum = (blocks) => blocks.reduce((height, block) => height + block.height, 0);
+/** How high blocks are; the first row of a table on a slide stands under the table's head. */
+const sum = (blocks) =>
+  blocks.reduce((height, block, i) => height + block.height + (blocks[i - 1]?.kind === "row" ? 0 : block.head), 0);
 
 /** What is read in a part of the page, in one line; a formula once, not also as MathML. */
 export function textOf(node) {
@@ -34,6 +36,9 @@ export function findBlocks(article) {
           if (child.matches("ol")) item.value = index + (child.start || 1);
           add(item, heading, "item");
         });
+      } else if (child.matches(".table")) {
+        child.dataset.part = "off";
+        for (const row of child.querySelectorAll("tbody tr")) add(row, heading, "row");
       } else if (child.matches(".cell"))
         for (const part of child.querySelectorAll(".cell_input, .cell_output > *")) {
           const widget = part.querySelector(".d2l-widget");
@@ -51,23 +56,30 @@ const leads = ({ node, kind }) =>
   node.matches("p") &&
   (LEADS.test(node.textContent.trim()) || node.textContent.trim() === node.querySelector("strong")?.textContent.trim());
 
-/** What stays together: code with its output, and with the paragraph that announces it; each unit is a list. */
+/** The list or the table that a block is a part of. */
+export const wholeOf = ({ node, kind }) => (["item", "row"].includes(kind) ? node.closest("ul, ol, .table") : null);
+
+/**
+ * What stays together, where there is room for it: code with its output, the items of a list, and the paragraph that
+ * announces them; each unit is a list of blocks.
+ */
 function unitsOf(blocks, room) {
   const units = [];
   for (let i = 0; i < blocks.length; i++) {
     const unit = [blocks[i]];
     const announced = () => leads(unit.at(-1)) && blocks[i + 1] && blocks[i + 1].kind !== "widget";
     while (announced()) unit.push(blocks[++i]);
-    const outputs = [];
-    if (unit.at(-1).kind === "code")
-      while (blocks[i + 1]?.kind === "output") outputs.push(blocks[++i]);
-    const fits = (...parts) => sum(parts) <= room * SQUEEZED;
     const last = unit.at(-1);
-    if (fits(...unit, ...outputs)) units.push([...unit, ...outputs]);
-    else if (unit.length > 1 && (fits(last, ...outputs) || !fits(...unit))) {
+    const rest = []; // of the cell, the list or the table
+    const whole = wholeOf(last);
+    const goesOn = (block) => block && (last.kind === "code" ? block.kind === "output" : whole && wholeOf(block) === whole);
+    while (goesOn(blocks[i + 1])) rest.push(blocks[++i]);
+    const fits = (...parts) => sum(parts) <= room * SQUEEZED;
+    if (fits(...unit, ...rest)) units.push([...unit, ...rest]);
+    else if (unit.length > 1 && (fits(last, ...rest) || !fits(...unit)) && !whole) {
       units.push(unit.slice(0, -1));
-      i -= outputs.length + 1; // what was announced begins anew
-    } else units.push(unit, ...outputs.map((output) => [output]));
+      i -= rest.length + 1; // what was announced begins anew
+    } else units.push(unit, ...rest.map((block) => [block]));
   }
   return units;
 }
@@ -93,21 +105,18 @@ export function cut(blocks, room) {
   for (const heading of sections) {
     const own = blocks.filter((block) => block.heading === heading);
     let part = 0;
-    let slide, used;
+    let slide;
     const space = room(heading);
     for (const unit of unitsOf(own, space)) {
       const next = own[own.indexOf(unit.at(-1)) + 1];
-      const ends = !next || next.kind === "widget" || (unit[0].kind === "item" && next.kind !== "item");
-      const height = sum(unit);
+      const ends = !next || next.kind === "widget" || wholeOf(unit.at(-1)) !== wholeOf(next);
       const alone = unit[0].kind === "widget";
       const opens = heading?.tagName === "H1" && leads(unit[0]); // the title and the question stand by themselves
-      if (!slide || alone || slide.alone || opens || used + height > space * (ends ? SQUEEZED : 1)) {
+      if (!slide || alone || slide.alone || opens || sum([...slide.blocks, ...unit]) > space * (ends ? SQUEEZED : 1)) {
         slide = { heading, part: ++part, blocks: [], alone };
-        used = 0;
         slides.push(slide);
       }
       slide.blocks.push(...unit);
-      used += height;
     }
   }
   slides.forEach(setSteps);

@@ -1,7 +1,7 @@
 // The page as slides: cuts it, shows one slide, turns. Where we are stands in the address, ?present=2#section: the
 // second slide of the section. Other windows of the same page, the presenter's, follow over a channel.
 import { makeBar, openHelp, openList } from "./bar.js";
-import { cut, findBlocks, textOf } from "./deck.js";
+import { cut, findBlocks, textOf, wholeOf } from "./deck.js";
 import { commandOf, onSwipe } from "./hands.js";
 import { openSpeaker, speak } from "./speaker.js";
 import words from "course:words";
@@ -10,8 +10,9 @@ import STYLE from "./slides.css";
 const root = document.documentElement;
 const article = document.querySelector("article");
 const channel = new BroadcastChannel(`d2lmini slides ${location.pathname}`);
+const send = channel.postMessage.bind(channel);
 // how far a slide may be made smaller before it scrolls instead: for its height, and for long lines of code
-const SHRINK = { text: 0.94, widget: 0.62, line: 0.84 };
+const SHRINK = { text: 0.94, code: 0.88, widget: 0.62, line: 0.8 };
 const asked = () => new URLSearchParams(location.search);
 const mirror = asked().get("mirror"); // a preview in the presenter's window: "now" or "next"
 
@@ -39,7 +40,11 @@ function measure() {
   const gap = parseFloat(style.rowGap) * zoom;
   article.style.setProperty("--slides-room", `${inside / zoom}px`);
   const heightOf = (node) => node.getBoundingClientRect().height + gap;
-  for (const block of deck.blocks) block.height = heightOf(block.node) - (block.kind === "item" ? 0.3 * gap : 0);
+  const gaps = { item: 0.3, row: 1 }; // how much less there is within a list or a table
+  for (const block of deck.blocks) {
+    block.height = heightOf(block.node) - (gaps[block.kind] || 0) * gap;
+    block.head = block.kind === "row" ? heightOf(block.node.closest("table").tHead) : 0;
+  }
   const heads = new Map([...new Set(deck.blocks.map(({ heading }) => heading))].map((heading) =>
     [heading, heading ? heightOf(heading) : 0]));
   delete article.dataset.measuring;
@@ -61,9 +66,10 @@ function show(place, { silent = false } = {}) {
   at = { slide: place.slide, step: Math.min(place.step, slide.steps) };
   for (const node of article.querySelectorAll("[data-part]")) node.dataset.part = "off";
   if (slide.heading) slide.heading.dataset.part = "on";
-  for (const { node, step } of slide.blocks) {
-    node.dataset.part = step <= at.step ? "on" : "later";
-    if (node.parentElement.dataset.part) node.parentElement.dataset.part = "on"; // a list
+  for (const block of slide.blocks) {
+    block.node.dataset.part = block.step <= at.step ? "on" : "later";
+    const whole = wholeOf(block);
+    if (whole) whole.dataset.part = "on";
   }
   article.dataset.kind = slide.blocks.length === 1 ? slide.blocks[0].kind : "several";
   article.toggleAttribute("data-continued", slide.part > 1);
@@ -94,11 +100,12 @@ function show(place, { silent = false } = {}) {
 /** Make what is shown smaller until it fits, down to a limit; what is longer still scrolls. */
 function fit() {
   const limit = SHRINK[article.dataset.kind] || SHRINK.text;
+  const least = Math.min(limit, SHRINK.line);
   const boxes = [article, ...article.querySelectorAll("[data-part='on'] :is(pre, .scroll)")];
-  for (let scale = 1; scale >= Math.min(limit, SHRINK.line); scale -= 0.02) {
+  for (let scale = 1; scale >= least; scale -= 0.02) {
     root.style.setProperty("--slides-fit", scale);
     const high = article.scrollHeight > article.clientHeight + 1 && scale - 0.02 >= limit;
-    const wide = boxes.some((box) => box.scrollWidth > box.clientWidth + 1) && scale - 0.02 >= SHRINK.line;
+    const wide = boxes.some((box) => box.scrollWidth > box.clientWidth + 1) && scale - 0.02 >= least;
     if (!high && !wide) break;
   }
 }
@@ -177,7 +184,7 @@ function placeOf(id, part) {
 // ---- the presenter's window
 
 const tell = () =>
-  mirror || channel.postMessage({
+  mirror || send({
     at, width: innerWidth, height: innerHeight, black: root.hasAttribute("data-black"),
     slide: at.slide + 1, of: deck.slides.length, section: current().heading?.id, title: titleOf(current()),
   });
@@ -198,7 +205,7 @@ function hear({ data }) {
 async function enter() {
   const address = asked();
   const already = address.has("present");
-  if (address.get("present") === "speaker") return speak(channel);
+  if (address.get("present") === "speaker") return speak(channel, send);
   await document.fonts.ready;
   came = { scroll: scrollY, focus: document.activeElement };
   if (!already) history.pushState(null, "", `?${new URLSearchParams([...address, ["present", 1]])}`);
@@ -221,7 +228,7 @@ async function enter() {
   channel.addEventListener("message", hear);
   if (mirror) {
     show(place, { silent: true });
-    return channel.postMessage({ where: true });
+    return send({ where: true });
   }
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", onClick);

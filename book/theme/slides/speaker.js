@@ -34,10 +34,10 @@ function preview(which, label) {
   return { node: element("figure", {}, element("figcaption", {}, label), box), resize };
 }
 
-export async function speak(channel) {
+export async function speak(channel, send) {
   const now = preview("now", words.now);
   const next = preview("next", words.coming);
-  const notes = element("div", { class: "slides-notes", role: "region", "aria-label": words.notes_of, tabindex: "0" });
+  const notes = element("div", { class: "slides-text", role: "region", "aria-label": words.notes_of, tabindex: "0" });
   const place = element("p", { role: "status" }, words.waiting);
   const clock = element("time", {});
   const elapsed = element("time", { role: "timer" });
@@ -55,7 +55,7 @@ export async function speak(channel) {
   tick();
   setInterval(tick, 500);
   const command = (name, label) =>
-    element("button", { onclick: () => channel.postMessage({ command: name }) }, label);
+    element("button", { onclick: () => send({ command: name }) }, label);
   document.title = `${words.notes} · ${document.title}`;
   document.documentElement.dataset.presenting = "speaker";
   document.body.append(
@@ -81,7 +81,7 @@ export async function speak(channel) {
     if (!name || ["full", "list", "notes", "help"].includes(name)) return;
     event.preventDefault();
     if (name === "leave") close();
-    else channel.postMessage({ command: name });
+    else send({ command: name });
   });
-  channel.postMessage({ where: true });
+  send({ where: true });
 }
