@@ -88,7 +88,7 @@ def source(cell: Cell) -> str:
 
 def note_of(cell: Cell) -> str:
     """Return what the author notes for whoever presents a section, in the metadata of its heading's cell."""
-    note: str = cell["metadata"].get("d2lmini", {}).get("note", "")
+    note: str = cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
     return note
 
 

@@ -2,8 +2,8 @@ r"""Hold the three languages in step: `python -m tools.lockstep` lists what is m
 
 English is the source. A translated cell has the id and the type of its English cell, in the same order. Its
 code is the same but for comments and the line that sets the language; its displayed formulas are the same but
-for `\text{…}`; and a translated text keeps, in its metadata, the hash of the English it was made from. So does the
-note of a section, which whoever presents it sees.
+for `\text{…}`; and a translated text keeps, in its metadata, the hash of the English it was made from. So
+does the note of a section, which whoever presents it sees.
 """
 
 import argparse
