@@ -1,6 +1,6 @@
 // What stands around a slide: the line that grows, the buttons, the list of all slides, the help.
 import { element, svg } from "course:dom";
-import { textOf } from "./deck.js";
+import { labelOf } from "./deck.js";
 import words from "course:words";
 
 const ICONS = {
@@ -58,8 +58,8 @@ function dialog(title, ...content) {
 
 /** All slides by their titles; what goes on under the same title says how it begins. */
 export function openList(slides, now, go) {
-  const list = element("ol", {}, slides.map(({ title, part, blocks }, index) => {
-    const shown = part === 1 ? element("b", {}, title) : element("span", {}, textOf(blocks[0].node).slice(0, 90));
+  const list = element("ol", {}, slides.map((slide, index) => {
+    const shown = slide.part === 1 ? element("b", {}, slide.title) : element("span", {}, labelOf(slide));
     const act = () => {
       node.close();
       go(index);

@@ -16,6 +16,13 @@ export function textOf(node) {
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
+/** How a slide that goes on under the same heading is called in a list. */
+export function labelOf({ blocks: [{ node, heading }] }) {
+  const explorer = node.querySelector("[data-widget]:not([data-widget='exercise'])");
+  const named = explorer ? heading : node.querySelector(".d2l-question, svg > title") || node;
+  return node.querySelector("img")?.alt || textOf(named);
+}
+
 /** The blocks of the page in their order: {node, heading, kind}; they are marked with data-part. */
 export function findBlocks(article) {
   const blocks = [];

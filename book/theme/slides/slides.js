@@ -7,6 +7,10 @@ import { openSpeaker, speak } from "./speaker.js";
 import words from "course:words";
 import STYLE from "./slides.css";
 
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(STYLE);
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+
 const root = document.documentElement;
 const article = document.querySelector("article");
 const channel = new BroadcastChannel(`d2lmini slides ${location.pathname}`);
@@ -19,10 +23,11 @@ const mirror = asked().get("mirror"); // a preview in the presenter's window: "n
 let deck; // {blocks, slides}, made when the presentation begins
 let at = { slide: 0, step: 0 };
 let bar;
-let came; // where the reader was: {slide, scroll, focus}
+let came; // where the reader was: {slide, node, top, focus}
 let wake; // keeps the screen on
 
 const titleOf = (slide) => textOf(slide.heading || document.querySelector("h1"));
+const topOf = (node) => node.getBoundingClientRect().top;
 const current = () => deck.slides[at.slide];
 
 // ---- cutting: all blocks are laid out once, as wide as on a slide, and measured
@@ -207,14 +212,9 @@ async function enter() {
   const already = address.has("present");
   if (address.get("present") === "speaker") return speak(channel, send);
   await document.fonts.ready;
-  came = { scroll: scrollY, focus: document.activeElement };
+  const read = [...article.querySelectorAll("h1, h2, h3, p, li, pre, .d2l-widget")].find((node) => topOf(node) > 0);
+  came = { node: read, top: read && topOf(read), focus: document.activeElement };
   if (!already) history.pushState(null, "", `?${new URLSearchParams([...address, ["present", 1]])}`);
-  if (![...document.adoptedStyleSheets].some((sheet) => sheet.d2l === "slides")) {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(STYLE);
-    sheet.d2l = "slides";
-    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  }
   root.dataset.presenting = mirror || "";
   article.tabIndex = -1;
   deck = { blocks: findBlocks(article) };
@@ -223,7 +223,7 @@ async function enter() {
   else document.body.inert = true;
   const part = Number(address.get("present")) || 1;
   const place = (already && placeOf(decodeURIComponent(location.hash.slice(1)), part)) || { slide: 0, step: 0 };
-  came.slide = place.slide;
+  Object.assign(came, { slide: place.slide, linked: already });
   addEventListener("resize", cutAnew);
   channel.addEventListener("message", hear);
   if (mirror) {
@@ -240,7 +240,7 @@ async function enter() {
 
 function leave(restore = true) {
   const { blocks, heading } = current();
-  const first = at.slide === came.slide && came.scroll;
+  const stayed = at.slide === came.slide && !came.linked;
   removeEventListener("resize", cutAnew);
   channel.removeEventListener("message", hear);
   document.removeEventListener("keydown", onKey);
@@ -262,10 +262,9 @@ function leave(restore = true) {
   const address = new URL(location.href);
   address.searchParams.delete("present");
   history.replaceState(null, "", address);
-  if (first) scrollTo({ top: came.scroll, behavior: "instant" });
-  else blocks[0].node.scrollIntoView({ block: "center", behavior: "instant" });
-  const stayed = at.slide === came.slide && came.focus?.matches("a, button") && came.focus;
-  if (stayed) stayed.focus({ preventScroll: true });
+  if (stayed && came.node) scrollBy({ top: topOf(came.node) - came.top, behavior: "instant" });
+  else (at.step || current().part > 1 ? blocks[0].node : heading).scrollIntoView({ behavior: "instant" });
+  if (stayed && came.focus?.matches("a, button")) came.focus.focus({ preventScroll: true });
   else if (heading) {
     heading.tabIndex = -1;
     heading.focus({ preventScroll: true });

@@ -24,6 +24,7 @@ function preview(which, label) {
     frame.style.width = `${size.width}px`;
     frame.style.height = `${size.height}px`;
     box.style.aspectRatio = `${size.width} / ${size.height}`;
+    box.style.width = `min(100%, 50dvh * ${size.width / size.height})`;
     frame.style.transform = `scale(${box.clientWidth / size.width})`;
   };
   new ResizeObserver(scale).observe(box);
@@ -59,7 +60,7 @@ export async function speak(channel, send) {
   document.title = `${words.notes} · ${document.title}`;
   document.documentElement.dataset.presenting = "speaker";
   document.body.append(
-    element("div", { class: "slides-speaker" }, now.node, element("div", {}, next.node, notes),
+    element("div", { class: "slides-speaker" }, now.node, next.node, notes,
       element("footer", {}, command("previous", words.previous), command("next", words.next), place, elapsed,
         element("button", { onclick: restart }, words.restart), clock)),
   );

@@ -186,7 +186,7 @@ if (CSS.supports("overflow-anchor", "auto")) {
   for (const event of ["wheel", "touchstart", "keydown", "pointerdown"])
     addEventListener(event, () => (moved = true), { once: true, passive: true });
   const hold = () => {
-    if (moved) return;
+    if (moved || "presenting" in root.dataset) return;
     goBack();
     // what comes into view is laid out in the frames that follow, and moves what is below
     if (!("measured" in root.dataset)) requestAnimationFrame(hold);
