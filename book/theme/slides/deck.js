@@ -82,11 +82,12 @@ function unitsOf(blocks, room) {
     const goesOn = (block) => block && (last.kind === "code" ? block.kind === "output" : whole && wholeOf(block) === whole);
     while (goesOn(blocks[i + 1])) rest.push(blocks[++i]);
     const fits = (...parts) => sum(parts) <= room * SQUEEZED;
+    const over = []; // what finds no room below its code
+    if (!whole) while (rest.length && !fits(last, ...rest)) over.unshift(rest.pop());
     if (fits(...unit, ...rest)) units.push([...unit, ...rest]);
-    else if (unit.length > 1 && (fits(last, ...rest) || !fits(...unit)) && !whole) {
-      units.push(unit.slice(0, -1));
-      i -= rest.length + 1; // what was announced begins anew
-    } else units.push(unit, ...rest.map((block) => [block]));
+    else if (whole) units.push(unit, ...rest.map((block) => [block]));
+    else units.push(...[unit.slice(0, -1), [last, ...rest]].filter((part) => part.length));
+    units.push(...over.map((block) => [block]));
   }
   return units;
 }
@@ -100,6 +101,13 @@ function setSteps(slide) {
     block.step = step;
   });
   slide.steps = step;
+}
+
+/** The last item of a list, or row of a table, takes another one along to the next slide. */
+function keepCompany(slide, before) {
+  const whole = wholeOf(slide.blocks[0]);
+  const ofIt = ({ blocks }) => blocks.filter((block) => wholeOf(block) === whole).length;
+  if (whole && ofIt(slide) === 1 && ofIt(before) > 2) slide.blocks.unshift(before.blocks.pop());
 }
 
 /**
@@ -126,6 +134,7 @@ export function cut(blocks, room) {
       slide.blocks.push(...unit);
     }
   }
+  slides.forEach((slide, index) => keepCompany(slide, slides[index - 1]));
   slides.forEach(setSteps);
   return slides;
 }

@@ -262,14 +262,20 @@ function leave(restore = true) {
   const address = new URL(location.href);
   address.searchParams.delete("present");
   history.replaceState(null, "", address);
-  if (stayed && came.node) scrollBy({ top: topOf(came.node) - came.top, behavior: "instant" });
-  else (at.step || current().part > 1 ? blocks[0].node : heading).scrollIntoView({ behavior: "instant" });
+  if (stayed && came.node) settle(came.node, came.top);
+  else settle(current().part > 1 ? blocks[0].node : heading, parseFloat(getComputedStyle(root).scrollPaddingTop));
   if (stayed && came.focus?.matches("a, button")) came.focus.focus({ preventScroll: true });
   else if (heading) {
     heading.tabIndex = -1;
     heading.focus({ preventScroll: true });
     heading.addEventListener("blur", () => heading.removeAttribute("tabindex"), { once: true });
   }
+}
+
+/** Scroll so that a line is this far from the top, and hold it while what comes into view is laid out. */
+function settle(line, top, frames = 10) {
+  scrollBy({ top: topOf(line) - top, behavior: "instant" });
+  if (frames && !("presenting" in root.dataset)) requestAnimationFrame(() => settle(line, top, frames - 1));
 }
 
 async function keepAwake() {
