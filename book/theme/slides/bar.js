@@ -24,8 +24,8 @@ export function makeBar(commands) {
   const count = element("button", { class: "slides-list", title: `${words.list} (${words.keys.list})`,
     onclick: commands.list });
   const made = (name) => button(name, commands[name]);
-  const node = element("div", { class: "slides-bar", role: "group", "aria-label": words.bar }, line, note,
-    made("previous"), count, made("next"), made("notes"), made("full"), made("help"), made("leave"), status);
+  const node = element("nav", { class: "slides-bar", "aria-label": words.bar }, line, note,
+    made("previous"), count, made("next"), made("notes"), document.fullscreenEnabled ? made("full") : null, made("help"), made("leave"), status);
   document.body.append(node);
   let said;
   return {

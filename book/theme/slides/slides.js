@@ -139,6 +139,7 @@ function turn(by) {
   else show(beside(at, by));
 }
 
+/** What the keys, the buttons and the presenter's window can ask for. */
 const commands = {
   next: () => turn(1),
   previous: () => turn(-1),
@@ -149,7 +150,10 @@ const commands = {
   list: () => openList(deck.slides.map((slide) => ({ title: titleOf(slide), ...slide })), at.slide, (slide) =>
     show({ slide, step: 0 })),
   notes: () => openSpeaker() || bar.say(words.blocked),
-  black: () => root.toggleAttribute("data-black"),
+  black: () => {
+    root.toggleAttribute("data-black");
+    tell();
+  },
   help: () => openHelp(),
 };
 
@@ -157,18 +161,16 @@ function onKey(event) {
   const command = commandOf(event);
   if (root.hasAttribute("data-black") && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
-    root.removeAttribute("data-black");
-    tell();
+    commands.black();
   } else if (command) {
     event.preventDefault();
     commands[command]();
-    if (command === "black") tell();
   }
 }
 
 /** A link within the page leads to the slide that has its target. */
 function onClick(event) {
-  root.removeAttribute("data-black");
+  if (root.hasAttribute("data-black")) commands.black();
   const link = event.target.closest?.("article a[href^='#']");
   const place = link && placeOf(decodeURIComponent(link.hash.slice(1)), 1);
   if (!place) return;
@@ -199,10 +201,7 @@ function hear({ data }) {
     const place = mirror === "next" ? beside(data.at, 1) : data.at;
     if (deck.slides[place.slide]) show(place, { silent: true });
   } else if (!mirror && data.where) tell();
-  else if (!mirror && data.command) {
-    commands[data.command]?.();
-    tell();
-  }
+  else if (!mirror) commands[data.command]?.();
 }
 
 // ---- coming and going
@@ -281,6 +280,7 @@ function settle(line, top, frames = 10) {
 async function keepAwake() {
   if (document.visibilityState !== "visible") return;
   wake = await navigator.wakeLock?.request("screen").catch(() => null);
+  if (!("presenting" in root.dataset)) wake?.release(); // left meanwhile
 }
 
 // Back and forward. In the capture phase: before the page looks up the line that was read.
