@@ -22,6 +22,7 @@ const mirror = asked().get("mirror"); // a preview in the presenter's window: "n
 
 let deck; // {blocks, slides}, made when the presentation begins
 let at = { slide: 0, step: 0 };
+let zoom = 1; // how much larger everything is than on the page
 let bar;
 let came; // where the reader was: {slide, node, top, focus}
 let wake; // keeps the screen on
@@ -33,17 +34,18 @@ const current = () => deck.slides[at.slide];
 // ---- cutting: all blocks are laid out once, as wide as on a slide, and measured
 
 function measure() {
-  root.style.setProperty("--slides-zoom", Math.max(1.06, Math.min(innerWidth / 768, innerHeight / 432)));
+  zoom = Math.max(1.06, Math.min(innerWidth / 768, innerHeight / 432));
+  root.style.setProperty("--slides-zoom", zoom);
   root.style.setProperty("--slides-fit", 1);
   article.dataset.measuring = "";
   delete article.dataset.continued;
   for (const node of article.querySelectorAll("[data-part]")) node.dataset.part = "on";
   const style = getComputedStyle(article);
   const box = article.getBoundingClientRect();
-  const zoom = box.width / article.offsetWidth; // whether or not the browser counts rectangles in zoomed pixels
-  const inside = box.height - (parseFloat(style.paddingTop) + parseFloat(style.paddingBottom)) * zoom;
-  const gap = parseFloat(style.rowGap) * zoom;
-  article.style.setProperty("--slides-room", `${inside / zoom}px`);
+  const pixel = box.width / article.offsetWidth; // whether or not the browser counts rectangles in zoomed pixels
+  const inside = box.height - (parseFloat(style.paddingTop) + parseFloat(style.paddingBottom)) * pixel;
+  const gap = parseFloat(style.rowGap) * pixel;
+  article.style.setProperty("--slides-room", `${inside / pixel}px`);
   const heightOf = (node) => node.getBoundingClientRect().height + gap;
   const gaps = { item: 0.3, row: 1 }; // how much less there is within a list or a table
   for (const block of deck.blocks) {
@@ -104,8 +106,9 @@ function show(place, { silent = false } = {}) {
 
 /** Make what is shown smaller until it fits, down to a limit; what is longer still scrolls. */
 function fit() {
-  const limit = SHRINK[article.dataset.kind] || SHRINK.text;
-  const least = Math.min(limit, SHRINK.line);
+  const never = 1 / zoom; // smaller than on the page
+  const limit = Math.max(never, SHRINK[article.dataset.kind] || SHRINK.text);
+  const least = Math.max(never, Math.min(limit, SHRINK.line));
   const boxes = [article, ...article.querySelectorAll("[data-part='on'] :is(pre, .scroll)")];
   for (let scale = 1; scale >= least; scale -= 0.02) {
     root.style.setProperty("--slides-fit", scale);
