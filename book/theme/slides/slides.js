@@ -16,7 +16,7 @@ const article = document.querySelector("article");
 const channel = new BroadcastChannel(`d2lmini slides ${location.pathname}`);
 const send = channel.postMessage.bind(channel);
 // how far a slide may be made smaller before it scrolls instead: for its height, and for long lines of code
-const SHRINK = { text: 0.94, code: 0.88, widget: 0.62, line: 0.8 };
+const SHRINK = { text: 0.94, code: 0.88, widget: 0.62, line: 0.78 };
 const asked = () => new URLSearchParams(location.search);
 const mirror = asked().get("mirror"); // a preview in the presenter's window: "now" or "next"
 
@@ -37,8 +37,7 @@ function measure() {
   zoom = Math.max(1.06, Math.min(innerWidth / 768, innerHeight / 432));
   root.style.setProperty("--slides-zoom", zoom);
   root.style.setProperty("--slides-fit", 1);
-  article.dataset.measuring = "";
-  delete article.dataset.continued;
+  for (const name of ["kind", "continued", "title"]) delete article.dataset[name]; // what only some slides are
   for (const node of article.querySelectorAll("[data-part]")) node.dataset.part = "on";
   const style = getComputedStyle(article);
   const box = article.getBoundingClientRect();
@@ -54,7 +53,6 @@ function measure() {
   }
   const heads = new Map([...new Set(deck.blocks.map(({ heading }) => heading))].map((heading) =>
     [heading, heading ? heightOf(heading) : 0]));
-  delete article.dataset.measuring;
   return cut(deck.blocks, (heading) => inside + gap - heads.get(heading));
 }
 
@@ -213,11 +211,11 @@ async function enter() {
   const address = asked();
   const already = address.has("present");
   if (address.get("present") === "speaker") return speak(channel, send);
-  await document.fonts.ready;
   const read = [...article.querySelectorAll("h1, h2, h3, p, li, pre, .d2l-widget")].find((node) => topOf(node) > 0);
   came = { node: read, top: read && topOf(read), focus: document.activeElement };
-  if (!already) history.pushState(null, "", `?${new URLSearchParams([...address, ["present", 1]])}`);
   root.dataset.presenting = mirror || "";
+  if (!already) history.pushState(null, "", `?${new URLSearchParams([...address, ["present", 1]])}`);
+  await document.fonts.ready; // else the letters get another width after they were measured
   article.tabIndex = -1;
   deck = { blocks: findBlocks(article) };
   deck.slides = measure();
