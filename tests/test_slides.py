@@ -14,6 +14,7 @@ from d2lmini.language import LANGUAGES, words
 CHAPTER = "self-attention"
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 SIZE = {"width": 1280, "height": 720}
+LOADED = 30_000  # milliseconds: the presenter's window holds the chapter three times
 # what is wrong with the slide that is shown
 SLIPS = """() => {
     const article = document.querySelector("article");
@@ -166,11 +167,11 @@ def test_notes_reach_the_presenter(page: Page, language: str) -> None:
         page.keyboard.press("n")
     presenter = opened.value
     shown = presenter.locator(".slides-text")
-    expect(shown).to_have_text(notes[CHAPTER].replace("\n\n", ""))
+    expect(shown).to_have_text(notes[CHAPTER].replace("\n\n", ""), timeout=LOADED)
     now, coming = (presenter.frame_locator("iframe").nth(i).locator("article") for i in (0, 1))
     question = page.locator("article p").first.inner_text()
-    expect(now.locator("p[data-part='on']")).to_have_text(question)
-    expect(coming.locator("p[data-part='on']")).not_to_have_text(question)
+    expect(now.locator("p[data-part='on']")).to_have_text(question, timeout=LOADED)
+    expect(coming.locator("p[data-part='on']")).not_to_have_text(question, timeout=LOADED)
     presenter.evaluate(AXE)
     assert violations(presenter) == []
     presenter.keyboard.press("End")  # its keys turn the slides of the other window

@@ -33,7 +33,7 @@ export function makeBar(commands) {
     update(position, stepped) {
       line.style.width = `${(100 * (position.slide - 1 + stepped)) / Math.max(1, position.of - 1)}%`;
       count.textContent = `${position.slide} / ${position.of}`;
-      count.setAttribute("aria-label", `${words.list}: ${fill(words.at, position)}`);
+      count.setAttribute("aria-label", `${count.textContent}. ${words.list}`);
       const text = fill(words.at, position);
       if (text !== said) status.textContent = said = text;
       note.textContent = "";
