@@ -90,6 +90,12 @@ def source(cell: Cell) -> str:
     return "".join(cell["source"])
 
 
+def note_of(cell: Cell) -> str:
+    """Return what the author notes for whoever presents a section, in the metadata of its heading's cell."""
+    note: str = cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
+    return note
+
+
 def fingerprint(text: str) -> str:
     """Return the hash of an English text that its translations keep."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]

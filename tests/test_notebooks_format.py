@@ -34,7 +34,11 @@ def slips(notebook: Notebook, language: str) -> list[str]:
             headings = re.findall(r"^#+ ", outside, re.M)
             if len(headings) > 1 or (headings and not text.startswith("#")):
                 found.append(f"{name}: a heading opens a cell, one in each")
+            if "note" in cell["metadata"].get("d2lmini", {}) and not headings:
+                found.append(f"{name}: a note stands with the heading of its section")
             continue
+        if "note" in cell["metadata"].get("d2lmini", {}):
+            found.append(f"{name}: a note stands with the heading of its section")
         if "use_language(" in text and f'use_language("{language}")' not in text:
             found.append(f"{name}: sets another language")
         if text.strip() and cell["execution_count"] is None:
@@ -123,6 +127,7 @@ def test_good_notebook_has_no_slips() -> None:
         (0, "id", "check", "twice"),
         (0, "source", ["text\n", "# Why?"], "heading"),
         (0, "source", ["# Why?\n", "## And?"], "heading"),
+        (1, "metadata", {"d2lmini": {"note": "Ask first."}}, "note"),
         (1, "execution_count", None, "not executed"),
         (1, "source", ['d2l.use_language("vi")'], "language"),
         (1, "outputs", [{"output_type": "stream", "name": "stderr", "text": ["oh"]}], "warning"),

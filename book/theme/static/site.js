@@ -140,7 +140,8 @@ const quietly = window.requestIdleCallback
   : (call) => setTimeout(call, 50);
 let width;
 function measure() {
-  if (width === innerWidth) return; // a phone's bar came or went
+  // a phone's bar came or went; slides are laid out otherwise
+  if (width === innerWidth || "presenting" in root.dataset) return;
   const now = (width = innerWidth);
   const waiting = [...parts];
   // "auto" would remember the height at another width
@@ -186,7 +187,7 @@ if (CSS.supports("overflow-anchor", "auto")) {
   for (const event of ["wheel", "touchstart", "keydown", "pointerdown"])
     addEventListener(event, () => (moved = true), { once: true, passive: true });
   const hold = () => {
-    if (moved) return;
+    if (moved || "presenting" in root.dataset) return;
     goBack();
     // what comes into view is laid out in the frames that follow, and moves what is below
     if (!("measured" in root.dataset)) requestAnimationFrame(hold);
@@ -321,6 +322,15 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   openDialog("search");
 });
+
+// The page as slides, when a reader or the address asks for it
+const toSlides = document.querySelector(".to-slides");
+const present = async () => (await import(versioned("slides.js"))).present();
+toSlides?.addEventListener("click", (event) => {
+  event.preventDefault();
+  present();
+});
+if (toSlides && new URLSearchParams(location.search).has("present")) present();
 
 // Widgets wake when they come into view; shortly before, once the reader scrolls: until then the line is for the text.
 const asleep = new Set(document.querySelectorAll(".d2l-widget[data-widget]"));
