@@ -25,6 +25,8 @@ def _without_states(page: str, static: Path, name: str) -> str:
     states: list[object] = []
 
     def take(match: re.Match[str]) -> str:
+        if match[2] == "{}":  # nothing to fetch
+            return match[0]
         states.append(json.loads(html.unescape(match[2])))
         return f"{match[1]} data-state='{len(states) - 1}'"
 
@@ -44,13 +46,13 @@ def finish(source: Path, target: Path, names: list[str]) -> None:
     static = target / "_static"
     shutil.copytree(source / "_static", static, ignore=shutil.ignore_patterns("*.css"))
     site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
-    code, formulas = assets.code_styles(), assets.formula_rules()
+    welcome, code, formulas = assets.welcome_styles(), assets.code_styles(), assets.formula_rules()
     icon = base64.b64encode((static / "icon.svg").read_bytes()).decode()
     for name in names:
         page = (source / f"{name}.html").read_text(encoding="utf-8")
         characters = assets.formula_characters([source / f"{name}.html"])
         faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
-        styles = site + used_rules(code, page) + faces + used_rules(formulas, page)
+        styles = site + used_rules(welcome, page) + used_rules(code, page) + faces + used_rules(formulas, page)
         sheets = SHEETS.search(page)
         assert sheets, f"{name}: the layout links no stylesheet"
         page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"
