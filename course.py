@@ -42,6 +42,7 @@ VERBS = (
     "numbers",
     "exercises",
     "checkpoints",
+    "previews",
     "bench",
 )
 MODULES = {

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 def function(program: str, name: str) -> Callable[..., str]:
-    """Run a program and return one of its functions, which must take and return texts, numbers or truth values."""
+    """Run a program and return one of its functions, which takes simple values and returns a text."""
     try:
         import quickjs
     except ImportError:  # an Intel Mac, for which quickjs-ng has no wheel

@@ -22,7 +22,10 @@ MADE_BY = (
     *sorted(HERE.glob("*.py")),
     HERE.parent / "katex.py",
     PACKAGE / "notebook" / "svg.py",
-    *(PACKAGE / "notebook" / "widgets" / f"{name}.js" for name in ("listening-scene", "tiny-attention", "dom")),
+    *(
+        PACKAGE / "notebook" / "widgets" / f"{name}.js"
+        for name in ("listening-scene", "tiny-attention", "dom")
+    ),
     PACKAGE / "notebook" / "palette.py",
     PACKAGE / "assets" / "palette.toml",
     *sorted((PACKAGE / "words").glob("*.toml")),

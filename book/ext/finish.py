@@ -52,7 +52,9 @@ def finish(source: Path, target: Path, names: list[str]) -> None:
         page = (source / f"{name}.html").read_text(encoding="utf-8")
         characters = assets.formula_characters([source / f"{name}.html"])
         faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
-        styles = site + used_rules(welcome, page) + used_rules(code, page) + faces + used_rules(formulas, page)
+        styles = (
+            site + used_rules(welcome, page) + used_rules(code, page) + faces + used_rules(formulas, page)
+        )
         sheets = SHEETS.search(page)
         assert sheets, f"{name}: the layout links no stylesheet"
         page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"

@@ -143,7 +143,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
             prefix = f"{cell['id']}-{count}-"
             _prepare_output(output, prefix, f"{docname}#{cell['id']}", plot, language)
         if cell.get("outputs") and only_shows(text_of(cell)):
-            cell["metadata"]["tags"] = ["remove-input"]
+            cell["metadata"].setdefault("tags", []).append("remove-input")
     source[0] = json.dumps(notebook)
 
 

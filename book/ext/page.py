@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
+from book import previews
 from book.ext import assets
 from d2lmini.language import words
 from d2lmini.letters import WIDE
@@ -198,6 +199,7 @@ def fill(
         "welcome": welcome,
         "siblings": siblings,
         "canonical": f"{base}/{language}/{name}.html" if base else "",
+        "preview": previews.address(base, language, name),
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
         "description": meta.get("description") or site["tagline"],

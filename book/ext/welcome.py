@@ -1,4 +1,4 @@
-"""What the first page has beyond its notebook: an explorer that is drawn already, the way on, the map of chapters."""
+"""What the first page has beyond its notebook: an explorer drawn already, the way on, the map of chapters."""
 
 import re
 from functools import cache
@@ -7,13 +7,14 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 from book.chapters import Notebook, source as text_of
 from book.javascript import function
 from d2lmini.language import words
 from d2lmini.notebook.widgets import still_source
 
-# One rule for the time that a page takes: a minute for so many words or lines of code, so many for an exercise.
+# How long a page takes: a minute for so many words or lines of code, so many minutes for an exercise.
 WORDS, LINES, EXERCISE = 125, 10, 2
 NOT_WORDS = re.compile(r"```.*?```|\]\([^)]*\)", re.DOTALL)
 WORD = re.compile(r"\$[^$]+\$|[\w’'-]+")  # a formula counts as one
@@ -60,7 +61,7 @@ def rounded(minutes: float) -> int:
 
 
 def _station(item: nodes.Element, entry: dict[str, Any], link: str, site: dict[str, Any]) -> str:
-    """A chapter on the map: its name and question as the notebook lists them, its time, what is solved of it."""
+    """A chapter on the map: its name and question as the notebook lists them, its time, what is solved."""
     name = next(iter(item.findall(nodes.reference))).astext()
     question = item.astext().partition(name)[2].lstrip(":： \n")
     question = question[:1].upper() + question[1:]
@@ -100,7 +101,9 @@ def draw_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         elif isinstance(node, nodes.enumerated_list):
             stations = []
             for item in node:
-                link = next(iter(item.findall(nodes.reference)))["refuri"]
+                link = next((found["refuri"] for found in item.findall(nodes.reference)), "")
+                if link not in entries:
+                    raise ExtensionError(f"{docname}#chapters: {item.astext()!r} links to no chapter")
                 listed.append(entries[link])
                 stations.append(_station(item, entries[link], link, site))
             start = listed[-len(stations)]["number"]
@@ -110,9 +113,12 @@ def draw_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         else:
             continue
         section.remove(node)
+    if listed != list(entries.values()):
+        named = ", ".join(entry["name"] for entry in entries.values())
+        raise ExtensionError(f"{docname}#chapters: list the chapters of _toc.yml in their order: {named}")
     rule = site["welcome"]["rule"].format(words=WORDS, lines=LINES, exercise=EXERCISE)
-    drawn = f'<div class="map"><div class="lanes">{"".join(lanes)}</div></div>\n<p class="rule">{escape(rule)}</p>\n'
-    section.append(nodes.raw("", drawn, format="html"))
+    drawn = f'<div class="map"><div class="lanes">{"".join(lanes)}</div></div>\n'
+    section.append(nodes.raw("", f'{drawn}<p class="rule">{escape(rule)}</p>\n', format="html"))
     section.parent.insert(section.parent.index(section), nodes.raw("", _way_on(listed, site), format="html"))
 
 
@@ -122,9 +128,10 @@ def _way_on(listed: list[dict[str, Any]], site: dict[str, Any]) -> str:
         hours=max(1, round(sum(entry["minutes"] for entry in listed) / 60)),
         exercises=sum(len(entry["exercises"]) for entry in listed),
     )
+    start, go_on = escape(site["welcome"]["start"]), escape(site["welcome"]["go_on"])
     return (
-        f'<p class="way-on"><a href="{listed[0]["name"]}.html" data-go-on="{escape(site["welcome"]["go_on"])}">'
-        f"{escape(site['welcome']['start'])}</a> <span>{escape(total)}</span></p>\n"
+        f'<p class="way-on"><a href="{listed[0]["name"]}.html" data-go-on="{go_on}">{start}</a> '
+        f"<span>{escape(total)}</span></p>\n"
     )
 
 

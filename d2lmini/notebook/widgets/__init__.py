@@ -60,8 +60,8 @@ def module_source(kind: str, language: str) -> str:
 def still_source(kind: str, language: str) -> str:
     """Return a script whose function `still` draws an explorer as it is before anybody has touched it.
 
-    It needs of a browser only `document.createElement`, so the website runs it when it is built. Empty where the
-    explorer has no scene of its own (``listening-scene.js`` is that of ``listening-explorer.js``).
+    It needs of a browser only `document.createElement`, so the website runs it when it is built. Empty where
+    the explorer has no scene of its own (``listening-scene.js`` is that of ``listening-explorer.js``).
 
     Args:
         kind: one of `KINDS`.
@@ -74,8 +74,9 @@ def still_source(kind: str, language: str) -> str:
     scene = f"{kind.removesuffix('-explorer')}-scene.js"
     if not (_FOLDER / scene).is_file():
         return ""
-    entry = f'import {{ scene }} from "./{scene}";\nfunction still() {{ return String(scene({{ still: true }}).root); }}'
-    return bundle(_FOLDER, "course:still", {**_virtual(kind, language), "course:still": entry})
+    draw = "function still() { return String(scene({ still: true }).root); }"
+    entry = {"course:still": f'import {{ scene }} from "./{scene}";\n{draw}'}
+    return bundle(_FOLDER, "course:still", _virtual(kind, language) | entry)
 
 
 def _virtual(kind: str, language: str) -> dict[str, str]:

@@ -28,7 +28,7 @@ function middles(lines) {
   return lines.flatMap((row, line) => {
     let before = 0;
     return row.map((token) => {
-      const x = (1000 * (before + room(token) / 2)) / roomOf(row);
+      const x = Math.round((1000 * (before + room(token) / 2)) / roomOf(row));
       before += room(token);
       return { x, line };
     });
@@ -42,7 +42,8 @@ function way(from, to, kind) {
   if (from.line === to.line) {
     const low = top(from) - 2;
     const spread = from === to ? (kind === "wide" ? 14 : 34) : 0;
-    const high = low - Math.min(LINES[kind] * 1.25, 34 + Math.abs(to.x - from.x) * (kind === "wide" ? 0.26 : 0.1));
+    const rise = 34 + Math.abs(to.x - from.x) * (kind === "wide" ? 0.26 : 0.1);
+    const high = Math.round(low - Math.min(LINES[kind] * 1.25, rise));
     return `M${from.x - spread} ${low}C${from.x - spread} ${high} ${to.x + spread} ${high} ${to.x + spread} ${low}`;
   }
   const down = from.line < to.line;
