@@ -246,7 +246,7 @@ def test_listening_explorer(host: Host) -> None:
     explorer.locator("[role=radio][aria-checked=true]").press("End")
     assert said(explorer).startswith("“thirsty” listens to cat 0.7")
     explorer.locator("[data-word=drank]").click()
-    assert said(explorer).startswith("“drank” listens to milk 0.4")
+    assert said(explorer).startswith("“drank” listens to cat 0.4")
 
 
 def test_path_explorer(host: Host) -> None:

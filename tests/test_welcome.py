@@ -1,4 +1,4 @@
-"""The first page: its explorer answers on the first screen, its map shows the way, it leads on from the last place."""
+"""The first page: its explorer answers at once, its map shows the way, it leads back to the last place."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ CHAPTERS = [page["file"] for page in table_of_contents(ROOT)["parts"][0]["chapte
 def test_the_weights_are_those_of_the_package(show):
     page = show("listening-explorer")
     got = page.evaluate(
-        "() => ({ X: numbers.tokens.map(numbers.embed), ...numbers.sentenceHead(), weights: numbers.weights })"
+        "({ ...numbers.sentenceHead(), X: numbers.tokens.map(numbers.embed), weights: numbers.weights })"
     )
     X, W_q, W_k, weights = (
         torch.tensor(got[name], dtype=torch.float64) for name in ("X", "query", "key", "weights")
@@ -39,10 +39,10 @@ def test_the_weights_are_those_of_the_package(show):
     [
         (
             "en",
-            {"it": "cat", "its": "cat", "thirsty": "cat", "drank": "milk", "milk": "drank", "cat": "drank"},
+            {"it": "cat", "its": "cat", "thirsty": "cat", "drank": "cat", "milk": "drank", "cat": "drank"},
         ),
         ("vi", {"nó": "con", "khát": "con", "uống": "con", "sữa": "uống", "mèo": "uống"}),
-        ("zh", {"它": "小猫", "渴": "小猫", "喝光": "奶", "奶": "喝光", "小猫": "喝光"}),
+        ("zh", {"它": "小猫", "渴": "小猫", "喝光": "小猫", "奶": "喝光", "小猫": "喝光"}),
     ],
 )
 def test_words_listen_to_what_belongs_to_them(show, language, pairs):

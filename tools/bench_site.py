@@ -47,6 +47,7 @@ TOUCHES = {
         "click",
     ),
     "attention explorer": ("multi-head-attention", "[data-widget=attention-explorer]", "[role=radio]", "End"),
+    "listening explorer": ("index", "[data-widget=listening-explorer]", "[role=radio]", "End"),
     "plane explorer": ("self-attention", "[data-widget=plane-explorer]", "[role=slider]", "ArrowRight"),
     "path explorer": ("complexity", "[data-widget=path-explorer]", "[type=range]", "ArrowRight"),
     "clock explorer": ("positional-encoding", "[data-widget=clock-explorer]", "[type=range]", "ArrowRight"),

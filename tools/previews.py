@@ -1,8 +1,8 @@
-"""Draw the pictures that stand beside links to the pages, and those of the README: `python -m tools.previews`.
+"""Draw the pictures beside links to the pages, and those of the README: `python -m tools.previews`.
 
-Each is a page of its own, which the browser draws in the fonts of the course: where it is from, its title, and
-the sentence of the first page. It keeps what it says inside, so that a test knows when it is behind. The two of
-the README are taken of the built website.
+Each is a page of its own, which the browser draws in the fonts of the course: where it is from, its title,
+and the sentence of the first page. It keeps what it says inside, so that a test knows when it is behind. The
+two of the README are taken of the built website.
 """
 
 import argparse
@@ -28,9 +28,10 @@ COLORS = 48  # a drawing on one ground needs no more
 FACES = ("d2lmini-sans-vi", "d2lmini-sans")  # English and Vietnamese letters in one, the rest in the other
 # Chinese faces by name: the first that has a letter draws it, which may else be a Japanese one
 STYLES = """
-body { width: 1200px; height: 630px; margin: 0; padding: 52px 70px 0; box-sizing: border-box; overflow: hidden;
-  background: var(--d2l-bg); color: var(--d2l-text); font: 26px/1.3 "d2lmini-sans-vi", "d2lmini-sans",
-  "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif }
+body { width: 1200px; height: 630px; margin: 0; padding: 52px 70px 0; box-sizing: border-box;
+  overflow: hidden; background: var(--d2l-bg); color: var(--d2l-text);
+  font: 26px/1.3 "d2lmini-sans-vi", "d2lmini-sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC",
+    sans-serif }
 header { display: flex; align-items: center; gap: 20px; color: var(--d2l-muted) }
 header svg { width: 64px; fill: none; stroke: var(--d2l-line); stroke-width: 1.5; overflow: visible }
 circle { stroke: none; fill: var(--d2l-query) } circle + circle { fill: var(--d2l-key) }
