@@ -44,6 +44,7 @@ VERBS = (
     "checkpoints",
     "previews",
     "bench",
+    "gpu",
 )
 MODULES = {
     "site": "book.build",
