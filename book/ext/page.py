@@ -66,7 +66,7 @@ class Translator(HTML5Translator):
     def depart_section(self, node: nodes.Element) -> None:
         self.section_level -= 1
         if "progress" in node["ids"]:
-            self.body.append(_overview(words(self.config.d2lmini_language)["site"]))
+            self.body.append(_progress_button(words(self.config.d2lmini_language)["site"]))
         self.body.append("</section>\n")
 
     def visit_title(self, node: nodes.Element) -> None:
@@ -96,7 +96,7 @@ class Translator(HTML5Translator):
         self.body.append("</div>\n")
 
 
-def _overview(site: dict[str, Any]) -> str:
+def _progress_button(site: dict[str, Any]) -> str:
     return (
         '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog">'
         f"{escape(site['progress_manage'])}</button></p>\n"
