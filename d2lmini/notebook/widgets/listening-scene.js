@@ -56,6 +56,7 @@ function way(from, to, kind) {
 /** Draw the sentence; `still` has words that cannot be touched. Returns its root, the words, and how to choose one. */
 export function scene({ still = false } = {}) {
   const tag = still ? "span" : "button";
+  const asGroup = still ? {} : { role: "radiogroup", "aria-label": words.row };
   const asRadio = still ? {} : { type: "button", role: "radio" };
   const buttons = tokens.map((token) =>
     element(
@@ -91,7 +92,7 @@ export function scene({ still = false } = {}) {
       "div",
       { class: "sentence" },
       pictures.map(({ node }) => node),
-      element("div", { class: "rows", role: still ? null : "radiogroup", "aria-label": still ? null : words.row }, rows.map(asRow)),
+      element("div", { class: "rows", ...asGroup }, rows.map(asRow)),
     ),
     said,
     element("p", { class: "note" }, words.note),
