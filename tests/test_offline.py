@@ -23,7 +23,8 @@ from d2lmini.notebook.widgets import KINDS
 
 WORDS = words("en")["site"]["offline"]
 KEPT = WORDS["script"]["kept"].partition("(")[0]
-FONTS = "document.fonts.ready.then(() => 0)"  # before a page is left: what is broken off would count as failed
+# waited for before a page is left: a request that is broken off would count as failed
+FONTS = "document.fonts.ready.then(() => 0)"
 SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 
 
