@@ -313,13 +313,21 @@ def test_every_page_offers_its_other_languages(small_site):
             assert f'hreflang="{other_tag}" href="../{other}/basics.html"' in page
 
 
-def test_the_notebook_can_be_downloaded_and_opened_in_colab(small_site):
-    page = small(small_site, "vi")
-    assert "basics.ipynb" in page.links
-    assert (small_site / "vi" / "basics.ipynb").exists()
+def test_each_page_leads_to_every_place_that_runs_it(small_site):
+    """Colab, Kaggle, this machine, any Jupyter: in the language and of the chapter that is read."""
     repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
-    path = repository.replace("https://github.com/", "https://colab.research.google.com/github/")
-    assert f"{path}/blob/main/chapters/vi/basics.ipynb" in page.links
+    path = repository.removeprefix("https://github.com/")
+    for language in LANGUAGES:
+        page, notebook = small(small_site, language), f"chapters/{language}/basics.ipynb"
+        assert f"https://colab.research.google.com/github/{path}/blob/main/{notebook}" in page.links
+        raw = f"https://raw.githubusercontent.com/{path}/main/{notebook}"
+        assert f"https://www.kaggle.com/kernels/welcome?src={raw}" in page.links
+        assert "basics.ipynb" in page.links and (small_site / language / "basics.ipynb").exists()
+        at_home, anywhere = re.findall(r'<div class="typed"><pre>(.*?)</pre>', page.text, re.S)
+        clone, enter, *start = at_home.splitlines()
+        assert (clone, enter) == (f"git clone {repository}", f"cd {path.rpartition('/')[2]}")
+        assert start == [f"python3 course.py lab basics --lang {language}"]
+        assert anywhere.splitlines()[-1] == "jupyter/bin/jupyter lab basics.ipynb"
 
 
 def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():
@@ -435,27 +443,7 @@ def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
     assert (tmp_path / "_build" / "html" / "index.html").exists()
 
 
-# ---- licenses ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_each_page_leads_to_the_licenses_of_all_that_the_site_carries(small_site, language):
-    page = small(small_site, language)
-    assert "../licenses.txt" in page.links
-    assert words(language)["site"]["licenses"] in page.text
-    text = (small_site / "licenses.txt").read_text(encoding="utf-8")
-    for part, terms in (
-        ("d2lmini authors", "MIT License"),
-        ("Text, figures and exercises", "Creative Commons Attribution 4.0"),
-        ("corpus.tsv", "CC0 1.0"),
-        ("Khan Academy", "MIT License"),
-        ("Reserved Font Names KaTeX_AMS", "SIL OPEN FONT LICENSE Version 1.1"),
-        ("Source Sans 3", "SIL Open Font License"),
-        ("Copyright 2022 Luca Ongaro", "The above copyright notice and this permission notice"),
-    ):
-        assert part in text and terms in text, part
-    families = {path.stem.split("-")[0] for path in (ROOT / "book/vendor/katex/fonts").glob("*.woff2")}
-    assert all(family in text for family in families)
+# ---- fonts -------------------------------------------------------------------------------------------------
 
 
 def test_a_cut_font_does_not_bear_the_name_that_its_license_reserves():
@@ -465,6 +453,9 @@ def test_a_cut_font_does_not_bear_the_name_that_its_license_reserves():
     ):
         font = TTFont(io.BytesIO(assets.cut_font(path, "abc")))
         assert not any(re.search("KaTeX|Source", str(record)) for record in font["name"].names)
+
+
+# ---- the package -------------------------------------------------------------------------------------------
 
 
 def test_the_wheel_carries_its_licenses_and_no_scripts(tmp_path):

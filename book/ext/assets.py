@@ -16,7 +16,7 @@ from fontTools.ttLib import TTFont
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
-from book import search
+from book import search, slides
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
 from d2lmini.language import LANGUAGES
@@ -186,6 +186,8 @@ def version() -> str:
         digest.update(path.read_bytes())
     for kind, language in product(KINDS, LANGUAGES):
         digest.update(module_source(kind, language).encode())
+    for language in LANGUAGES:
+        digest.update(slides.script(language).encode())
     for path in sorted(CHECKPOINTS.glob("*.safetensors")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
@@ -200,6 +202,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     formulas = formula_styles(sorted(out.rglob("*.html")))
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "search.js").write_text(search.script(), encoding="utf-8")
+    (static / "slides.js").write_text(slides.script(app.config.d2lmini_language), encoding="utf-8")
+    (static / "notes.json").write_text(slides.notes(app.env.metadata), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for kind in KINDS:
         module = module_source(kind, app.config.d2lmini_language)

@@ -18,6 +18,7 @@ from book.ext import assets
 from book.ext.css import used_rules
 from book.ext.faces import page_faces
 from book.ext.markup import small, small_script
+from book.ext.page import allow_only_these_styles
 
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
@@ -73,4 +74,5 @@ def finish(source: Path, target: Path, names: list[str], language: str) -> None:
         assert sheets, f"{name}: the layout links no stylesheet"
         page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"
         page = ICON.sub(f'<link rel="icon" href="data:image/svg+xml;base64,{icon}"', page)
+        page = allow_only_these_styles(page)
         (target / f"{name}.html").write_text(page, encoding="utf-8")

@@ -90,15 +90,16 @@ for (const link of document.querySelectorAll("a[data-language]"))
     findSection();
     if (scrollY > 200 || location.hash) link.hash = section;
   });
-const languages = document.querySelector(".languages");
-document.addEventListener("click", (event) => {
-  if (languages?.open && !languages.contains(event.target)) languages.open = false;
-});
-languages?.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !languages.open) return;
-  languages.open = false;
-  languages.querySelector("summary").focus();
-});
+for (const menu of document.querySelectorAll(".menu")) {
+  document.addEventListener("click", (event) => {
+    if (menu.open && !menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
 
 // Boxes that scroll sideways can be reached and named by keyboard, and only while they do scroll.
 function nameBox(box) {
@@ -139,7 +140,8 @@ const quietly = window.requestIdleCallback
   : (call) => setTimeout(call, 50);
 let width;
 function measure() {
-  if (width === innerWidth) return; // a phone's bar came or went
+  // a phone's bar came or went; slides are laid out otherwise
+  if (width === innerWidth || "presenting" in root.dataset) return;
   const now = (width = innerWidth);
   const waiting = [...parts];
   // "auto" would remember the height at another width
@@ -185,7 +187,7 @@ if (CSS.supports("overflow-anchor", "auto")) {
   for (const event of ["wheel", "touchstart", "keydown", "pointerdown"])
     addEventListener(event, () => (moved = true), { once: true, passive: true });
   const hold = () => {
-    if (moved) return;
+    if (moved || "presenting" in root.dataset) return;
     goBack();
     // what comes into view is laid out in the frames that follow, and moves what is below
     if (!("measured" in root.dataset)) requestAnimationFrame(hold);
@@ -217,7 +219,7 @@ if (CSS.supports("overflow-anchor", "auto")) {
 }
 
 // Copy buttons
-for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-']")) {
+for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-'], .typed")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
   const button = document.createElement("button");
   button.className = "to-copy";
@@ -265,7 +267,7 @@ function showProgress() {
 }
 // What the course calls by another name now: sections that stand elsewhere, exercises whose answers were kept before.
 let moved; // fetched when something is not found
-const whereTo = () => (moved ??= fetch(file("moved.json")).then((answer) => answer.json()));
+const whereTo = () => (moved ??= fetch(versioned("moved.json")).then((answer) => answer.json()));
 async function findAnswers() {
   const kept = answers();
   const known = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
@@ -321,6 +323,15 @@ document.addEventListener("keydown", (event) => {
   openDialog("search");
 });
 
+// The page as slides, when a reader or the address asks for it
+const toSlides = document.querySelector(".to-slides");
+const present = async () => (await import(versioned("slides.js"))).present();
+toSlides?.addEventListener("click", (event) => {
+  event.preventDefault();
+  present();
+});
+if (toSlides && new URLSearchParams(location.search).has("present")) present();
+
 // Widgets wake when they come into view; shortly before, once the reader scrolls: until then the line is for the text.
 const asleep = new Set(document.querySelectorAll(".d2l-widget[data-widget]"));
 let states; // of all widgets of the page, fetched with the first
@@ -373,3 +384,7 @@ function catchUp() {
 }
 document.addEventListener("prerenderingchange", catchUp);
 addEventListener("pageshow", ({ persisted }) => persisted && catchUp());
+
+// What keeps the course for reading without network waits until this page has what it needs.
+if (document.querySelector(".to-offline") && "serviceWorker" in navigator)
+  addEventListener("load", () => setTimeout(() => import(versioned("offline.js")), 3000));
