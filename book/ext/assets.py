@@ -4,6 +4,7 @@ import base64
 import hashlib
 import io
 import logging
+import os
 import re
 import shutil
 from functools import cache
@@ -11,6 +12,7 @@ from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
 
+import fontTools
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from pygments.formatters import HtmlFormatter
@@ -26,6 +28,7 @@ from d2lmini.notebook.widgets import KINDS, module_source
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
+CUT_FONTS = BOOK.parent / "_build" / "fonts"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
 logging.getLogger("fontTools").setLevel(
     logging.WARNING
@@ -101,10 +104,32 @@ def formula_characters(pages: list[Path]) -> dict[str, str]:
     return {font: "".join(sorted(characters)) for font, characters in sorted(used.items())}
 
 
-@cache
 def cut_font(path: Path, characters: str) -> bytes:
-    """A font with only these characters, as woff2."""
+    """A font with only these characters, as woff2; kept for the next build, as cutting is what takes long."""
+    made_by = hashlib.sha256(Path(__file__).read_bytes() + fontTools.version.encode() + path.read_bytes())
+    made_by.update(characters.encode())
+    kept = CUT_FONTS / f"{made_by.hexdigest()[:32]}.woff2"
+    if kept.exists():
+        return kept.read_bytes()
+    CUT_FONTS.mkdir(parents=True, exist_ok=True)
+    aside = kept.with_suffix(f".{os.getpid()}")
+    aside.write_bytes(_cut(path, characters))
+    os.replace(aside, kept)
+    return kept.read_bytes()
+
+
+@cache
+def _unpacked(path: Path) -> bytes:
+    """A font as it is before it is packed: unpacking takes as long as cutting."""
     font = TTFont(path)
+    font.flavor = None
+    buffer = io.BytesIO()
+    font.save(buffer)
+    return buffer.getvalue()
+
+
+def _cut(path: Path, characters: str) -> bytes:
+    font = TTFont(io.BytesIO(_unpacked(path)))
     # without names: the licenses reserve them for the unchanged fonts
     options = subset.Options(
         flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]
