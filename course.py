@@ -36,6 +36,7 @@ VERBS = (
     "serve",
     "test",
     "site",
+    "pdf",
     "notebooks",
     "lockstep",
     "prose",

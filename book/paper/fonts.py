@@ -1,0 +1,160 @@
+"""The faces of the printed edition.
+
+The website's own face is variable, and Chinese faces have outlines of another kind. A browser puts both into
+a PDF as drawings of single letters, without a name. Of plain TrueType faces it makes a subset that readers and
+printers know as fonts; so the faces are made here.
+"""
+
+import io
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.pens.cu2quPen import Cu2QuPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTCollection, TTFont, newTable
+from fontTools.varLib import instancer
+
+from book.ext.assets import STATIC
+
+WEIGHTS = (400, 600, 650)  # the text, headings, strong words: what site.css asks for
+# Noto Sans CJK is the same design in one file for all regions, or in one for simplified Chinese
+NAMES = {
+    400: ("NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansSC-Regular.otf"),
+    600: ("NotoSansCJK-Bold.ttc", "NotoSansCJKsc-Bold.otf", "NotoSansSC-Bold.otf"),
+}
+FAMILIES = ("Noto Sans CJK SC", "Noto Sans SC")
+
+
+class FontMissing(Exception):
+    """The machine has no Chinese face that may be embedded; the text says what to install."""
+
+
+def _saved(font: TTFont) -> bytes:
+    font.flavor = None
+    buffer = io.BytesIO()
+    font.save(buffer)
+    return buffer.getvalue()
+
+
+@cache
+def latin_faces() -> dict[str, bytes]:
+    """File name → TrueType face: English and Vietnamese in one, rarer letters in the other."""
+    faces = {}
+    for part in ("vi", "more"):
+        name = f"d2lmini-sans-{part}.woff2"
+        for weight in WEIGHTS:
+            font = TTFont(STATIC / "fonts" / name)
+            faces[f"{part}-{weight}.ttf"] = _saved(instancer.instantiateVariableFont(font, {"wght": weight}))
+        faces[f"{part}-italic.ttf"] = _saved(TTFont(STATIC / "fonts" / name.replace("sans-", "sans-italic-")))
+    return faces
+
+
+def latin_rules(folder: str) -> str:
+    """The rules that name them; `folder` is where the browser finds them."""
+    rules = []
+    for part, family in (("vi", "Paper Sans"), ("more", "Paper Sans More")):
+        for style in (*WEIGHTS, "italic"):
+            slope, weight = ("italic", 400) if style == "italic" else ("normal", style)
+            rules.append(
+                f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{slope};'
+                f'src:url("{folder}/{part}-{style}.ttf")}}'
+            )
+    return "".join(rules)
+
+
+def _font_folders() -> list[Path]:
+    home = Path.home()
+    if sys.platform == "darwin":
+        return [home / "Library/Fonts", Path("/Library/Fonts"), Path("/System/Library/Fonts")]
+    if os.name == "nt":
+        local = Path(os.environ.get("LOCALAPPDATA", home)) / "Microsoft/Windows/Fonts"
+        return [local, Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts"]
+    return [
+        home / ".local/share/fonts",
+        home / ".fonts",
+        Path("/usr/local/share/fonts"),
+        Path("/usr/share/fonts"),
+    ]
+
+
+def find_chinese(weight: int) -> Path:
+    """Return the file of the machine's Chinese face.
+
+    Raises:
+        FontMissing: there is none.
+    """
+    for folder in _font_folders():
+        files = {path.name: path for path in folder.rglob("*.[ot]t[cf]")} if folder.exists() else {}
+        for name in NAMES[weight]:
+            if name in files:
+                return files[name]
+    raise FontMissing(
+        f"The text has Chinese characters, and there is no {NAMES[weight][0]} in "
+        f"{', '.join(map(str, _font_folders()))}. Install Noto Sans CJK: on Debian and Ubuntu "
+        "`sudo apt install fonts-noto-cjk`, elsewhere from https://github.com/notofonts/noto-cjk/releases."
+    )
+
+
+def chinese_face(characters: str, weight: int) -> bytes:
+    """Return the machine's Chinese face with these characters alone, as TrueType.
+
+    Raises:
+        FontMissing: the machine has no such face, or the face lacks a character.
+    """
+    path = find_chinese(weight)
+    font = _of_simplified_chinese(path)
+    if lacking := sorted(set(characters) - {chr(code) for code in font.getBestCmap()}):
+        raise FontMissing(f"{path} has no {' '.join(lacking)}; take them out of the text.")
+    options = subset.Options(hinting=False, layout_features=["*"], name_IDs=["*"], notdef_outline=True)
+    cutter = subset.Subsetter(options)
+    cutter.populate(text=characters)
+    cutter.subset(font)
+    if "CFF " in font:
+        _to_truetype(font)
+    return _saved(font)
+
+
+def chinese_rules(folder: str) -> str:
+    """The rules that name them, as ``han-<weight>.ttf`` in `folder`."""
+    return "".join(
+        f'@font-face{{font-family:"Paper Han";font-weight:{weight};src:url("{folder}/han-{weight}.ttf")}}'
+        for weight in NAMES
+    )
+
+
+def _of_simplified_chinese(path: Path) -> TTFont:
+    if path.suffix != ".ttc":
+        return TTFont(path)
+    for font in TTCollection(path, lazy=True).fonts:
+        if font["name"].getDebugName(1) in FAMILIES:
+            return font
+    raise FontMissing(f"{path} has none of {', '.join(FAMILIES)}.")
+
+
+def _to_truetype(font: TTFont) -> None:
+    """Put quadratic curves, off by a thousandth of an em at most, in the place of the cubic ones."""
+    order, outlines = font.getGlyphOrder(), font.getGlyphSet()
+    glyphs = {}
+    for name in order:
+        pen = TTGlyphPen(None)
+        outlines[name].draw(Cu2QuPen(pen, font["head"].unitsPerEm / 1000, reverse_direction=True))
+        glyphs[name] = pen.glyph()
+    font["loca"] = newTable("loca")
+    font["glyf"] = newTable("glyf")
+    font["glyf"].glyphOrder, font["glyf"].glyphs = order, glyphs
+    for table in ("CFF ", "VORG"):
+        if table in font:
+            del font[table]
+    font["maxp"].tableVersion = 0x00010000
+    for limit in (
+        "maxPoints", "maxContours", "maxCompositePoints", "maxCompositeContours", "maxTwilightPoints",
+        "maxStorage", "maxFunctionDefs", "maxInstructionDefs", "maxStackElements", "maxSizeOfInstructions",
+        "maxComponentElements", "maxComponentDepth",
+    ):  # fmt: skip
+        setattr(font["maxp"], limit, 0)  # those of the outlines are counted when the font is saved
+    font["maxp"].maxZones = 1
+    font["post"].formatType = 3.0
+    font.sfntVersion = "\0\1\0\0"
