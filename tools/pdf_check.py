@@ -59,7 +59,7 @@ def outline(pdf: Pdf) -> list[tuple[str, int]]:
     """Return the titles and pages of the bookmarks, in order."""
     order = {page.objgen: number for number, page in enumerate(pdf.pages, 1)}
 
-    def walk(items: Iterable[pikepdf.OutlineItem]) -> Iterator[tuple[str, int]]:
+    def walk(items: Iterable[Any]) -> Iterator[tuple[str, int]]:
         for item in items:
             yield item.title, order[item.destination[0].objgen]
             yield from walk(item.children)

@@ -1,8 +1,8 @@
 """The faces of the printed edition.
 
 The website's own face is variable, and Chinese faces have outlines of another kind. A browser puts both into
-a PDF as drawings of single letters, without a name. Of plain TrueType faces it makes a subset that readers and
-printers know as fonts; so the faces are made here.
+a PDF as drawings of single letters, without a name. Of plain TrueType faces it makes a subset, which readers
+and printers know as a font; so the faces are made here.
 """
 
 import io
