@@ -30,7 +30,8 @@ WINDOWS = os.name == "nt"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 READING = ("book/requirements.txt",)  # without torch: some 100 MB
-EVERYTHING = ("requirements.txt", "book/requirements.txt")
+PRINTING = (*READING, "book/paper/requirements.txt")
+EVERYTHING = ("requirements.txt", *PRINTING)
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
 VERBS = (
     "serve",
@@ -50,6 +51,7 @@ MODULES = {
     "numbers": "tools.quantities",
     "exercises": "tools.compile_exercises",
 }  # the others: tools.VERB
+NEEDS = {"site": READING, "serve": READING, "exercises": READING, "pdf": PRINTING}  # the others: EVERYTHING
 
 
 # What pip and apt write, and the reason for it in the words of the course.
@@ -103,7 +105,9 @@ def run_verb(verb: str, rest: list[str]) -> int:
     """Set up what a verb needs and run it."""
     if verb == "lockstep":
         return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
-    set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
+    set_up(NEEDS.get(verb, EVERYTHING))
+    if verb == "pdf":
+        install_browser()
     if verb == "serve":
         return module("book.serve", ["--build", *rest])
     if verb == "test":
@@ -164,7 +168,7 @@ def set_up(files: tuple[str, ...]) -> None:
     if files == EVERYTHING:
         pip("d2lmini", "--no-deps", "-e", ".")
         pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
-    holds = {fingerprint(files), fingerprint(READING)}  # everything includes what reading needs
+    holds = {fingerprint(part) for part in (READING, PRINTING, EVERYTHING) if {*part} <= {*files}}
     stamp.write_text("\n".join(sorted(holds)) + "\n")
 
 
@@ -270,11 +274,11 @@ def debian_root() -> bool:
     )
 
 
-# ---- the browser of the tests
+# ---- the browser of the tests and of the PDF
 
 
 def install_browser() -> None:
-    """Make sure that the tests find a browser."""
+    """Make sure that there is a browser."""
     if find_browser():
         return
     LOG.parent.mkdir(exist_ok=True)

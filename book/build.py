@@ -94,7 +94,11 @@ def _inputs(root: Path) -> list[Path]:
 
 def pdf_of(root: Path, language: str) -> Path:
     """Where the printed edition of these pages is kept: another text, another name."""
-    return root / "_build" / "pdf" / f"{language}-{_digest(_inputs(root))[:12]}.pdf"
+    return _pdf(root, language, _digest(_inputs(root)))
+
+
+def _pdf(root: Path, language: str, inputs: str) -> Path:
+    return root / "_build" / "pdf" / f"{language}-{inputs[:12]}.pdf"
 
 
 def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float:
@@ -261,9 +265,10 @@ def build(
         )
     stamp = work / "site.stamp"
     # the pages offer a printed edition only if it was made from them
-    pdfs = {code: pdf for code in chosen if (pdf := pdf_of(root, code)).exists()}
+    inputs = _digest(_inputs(root))
+    pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, inputs)).exists()}
     sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
-    state = json.dumps([_digest(_inputs(root)), chosen, str(out), _digest(pdfs.values())])
+    state = json.dumps([inputs, chosen, str(out), _digest(pdfs.values())])
     if out.exists() and stamp.exists() and stamp.read_text() == state:
         say("site: nothing has changed")
         return out

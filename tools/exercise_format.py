@@ -102,7 +102,9 @@ def _segments(words: str, language: str, numbers: Numbers) -> list[Any]:
             raise Mistake(f"{{{{{name}:{form}}}}}: the format must be like .2f or d")
         numbers.shown.add((name, form))
     if unread := re.search(r"\{\{.*?\}\}", PLACE.sub("", words)):
-        raise Mistake(f"{unread[0]}: a place holds one name, like {{{{n}}}}; put what is computed under `let`")
+        raise Mistake(
+            f"{unread[0]}: a place holds one name, like {{{{n}}}}; put what is computed under `let`"
+        )
     return segments(words, language)
 
 

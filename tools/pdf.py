@@ -24,11 +24,12 @@ from book.chapters import ROOT
 from book.paper import document, fonts
 from book.serve import server
 from d2lmini.language import LANGUAGES, words
-from tools.browser import launch
+from tools.browser import browser_name, launch
 from tools.pdf_check import PdfError, check, destinations, pages_of
 
 TYPES = {".js": "text/javascript", ".ttf": "font/ttf", ".woff2": "font/woff2"}
 PRINTINGS = 4  # the second has the numbers of the first; more only if these moved something
+FORMULA = "\u2061"  # an invisible sign
 WIDTH = 605  # of the text on A4 in CSS pixels: explorers lay themselves out by it
 
 
@@ -119,6 +120,7 @@ def print_language(
         with pikepdf.open(file) as pdf:
             _finish(pdf, language, root)
             _bookmark(pdf, lines)
+            _tag_formulas(pdf)
             check(pdf, language, [(line["title"], numbers[line["id"]]) for line in lines])
             count = len(pdf.pages)
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -148,6 +150,14 @@ def _finish(pdf: pikepdf.Pdf, language: str, root: Path) -> None:
     pdf.docinfo["/Creator"] = "d2lmini"
 
 
+def _tag_formulas(pdf: pikepdf.Pdf) -> None:
+    """Tell formulas from pictures, by the mark that `assemble.js` puts before their names."""
+    for tag in pdf.objects:
+        if isinstance(tag, pikepdf.Dictionary) and "/Alt" in tag and str(tag.Alt).startswith(FORMULA):
+            tag.S = pikepdf.Name.Formula
+            tag.Alt = pikepdf.String(str(tag.Alt).removeprefix(FORMULA))
+
+
 def _bookmark(pdf: pikepdf.Pdf, lines: list[dict[str, Any]]) -> None:
     """Make the contents the bookmarks: those of the browser repeat a title that begins a page."""
     with pdf.open_outline() as outline:
@@ -165,6 +175,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     chosen = options.lang or list(LANGUAGES)
+    if browser_name() != "chromium":
+        print(f"D2LMINI_BROWSER: got {browser_name()!r}; only chromium prints PDFs.", file=sys.stderr)
+        return 2
     try:
         site = build.build()
         kept = {language: build.pdf_of(ROOT, language) for language in chosen}

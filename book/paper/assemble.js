@@ -97,14 +97,32 @@ function spoken(node) {
   }
 }
 
-/** What is seen of a formula gets a name; the invisible one for screen readers would be printed as well. */
+/**
+ * What is seen of a formula gets a name; the invisible one for screen readers would be printed as well. To the browser
+ * it is a picture, of which alone it stores the name; by the mark before it `tools/pdf.py` knows formulas again.
+ */
 function nameFormulas(part) {
   for (const formula of part.querySelectorAll(".katex")) {
     const hidden = formula.querySelector(".katex-mathml");
     if (!hidden) continue;
-    formula.setAttribute("role", "math");
-    formula.setAttribute("aria-label", spoken(hidden).trim());
+    formula.setAttribute("role", "img");
+    formula.setAttribute("aria-label", `\u2061${spoken(hidden).trim()}`);
     hidden.remove();
+  }
+}
+
+/** A full stop or comma never begins a line: it stays with the last part of the formula before it. */
+function bindPunctuation(part) {
+  for (const formula of part.querySelectorAll(".katex")) {
+    const after = formula.nextSibling;
+    const mark = after?.nodeType === Node.TEXT_NODE && /^[,.;:!?)\]’”，。；：！？、）]+/.exec(after.data)?.[0];
+    const last = mark && [...formula.querySelectorAll(":scope > .katex-html > .base")].at(-1);
+    if (!last) continue;
+    after.data = after.data.slice(mark.length);
+    const bound = element("span", { class: "bound" });
+    last.replaceWith(bound);
+    bound.append(last, element("span", { class: "mark" }, mark));
+    formula.setAttribute("aria-label", formula.getAttribute("aria-label") + mark);
   }
 }
 
@@ -210,10 +228,8 @@ const headed = (title, number) => [...(number ? [element("span", { class: "numbe
 function backMatter(name, title, chapters, print) {
   const part = element("section", { class: "chapter back", id: name }, element("h1", {}, title));
   for (const { page, heading, exercises } of chapters) {
-    const shown = exercises.map(print).filter(Boolean);
-    if (!shown.length) continue;
-    const id = `${name}--${page.name}`;
-    part.append(element("section", {}, element("h2", { id }, ...headed(heading, page.number)), ...shown));
+    const chapter = element("h2", { id: `${name}--${page.name}` }, ...headed(heading, page.number));
+    part.append(element("section", {}, chapter, ...exercises.map(print).filter(Boolean)));
   }
   main.append(part);
 }
@@ -279,10 +295,12 @@ async function assemble() {
   }
   backMatter("hints", words.hints, chapters, printHints);
   backMatter("solutions", words.solutions, chapters, (exercise) => answerTo(exercise, "solution", html(exercise.solution)));
-  nameFormulas(document);
-  contents();
+  nameFormulas(main);
+  bindPunctuation(main);
   await wakeExplorers();
   await printTries();
+  for (const section of document.querySelectorAll(".back > section")) if (section.children.length === 1) section.remove();
+  contents();
 }
 
 /** The Chinese characters of the book: the face that is cut for them comes as a style of its own. */
