@@ -124,8 +124,6 @@ def print_language(
             check(pdf, language, [(line["title"], numbers[line["id"]]) for line in lines])
             count = len(pdf.pages)
             out.parent.mkdir(parents=True, exist_ok=True)
-            for old in out.parent.glob(f"{language}-*"):
-                old.unlink()
             aside = out.with_name(out.name + ".new")
             # the tags of so many formulas are many small objects: together they pack to a third
             pdf.save(aside, object_stream_mode=pikepdf.ObjectStreamMode.generate, linearize=True)
@@ -185,6 +183,8 @@ def main(arguments: list[str] | None = None) -> int:
             browser = launch(playwright)
             for language in chosen:
                 print_language(browser, ROOT, site, language, kept[language])
+                for old in {*kept[language].parent.glob(f"{language}-*.pdf")} - {kept[language]}:
+                    old.unlink()  # of other pages
             browser.close()
         build.build()
     except (build.BuildError, PdfError, fonts.FontMissing, BrowserError) as error:

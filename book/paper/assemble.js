@@ -108,6 +108,7 @@ function nameFormulas(part) {
     formula.setAttribute("role", "img");
     formula.setAttribute("aria-label", `\u2061${spoken(hidden).trim()}`);
     hidden.remove();
+    formula.querySelector(".katex-html").removeAttribute("aria-hidden"); // or there would be nothing to name
   }
 }
 
