@@ -45,6 +45,7 @@ VERBS = (
     "exercises",
     "checkpoints",
     "bench",
+    "gpu",
 )
 MODULES = {
     "site": "book.build",
