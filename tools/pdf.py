@@ -176,24 +176,29 @@ def main(arguments: list[str] | None = None) -> int:
     if browser_name() != "chromium":
         print(f"D2LMINI_BROWSER: got {browser_name()!r}; only chromium prints PDFs.", file=sys.stderr)
         return 2
+    failed = []
     try:
         site = build.build()
         kept = {language: build.pdf_of(ROOT, language) for language in chosen}
         with sync_playwright() as playwright:
             browser = launch(playwright)
             for language in chosen:
-                print_language(browser, ROOT, site, language, kept[language])
+                try:
+                    print_language(browser, ROOT, site, language, kept[language])
+                except (PdfError, fonts.FontMissing, BrowserError) as error:
+                    failed.append(f"pdf: {language}: not made.\n{error}")
+                    continue
                 for old in {*kept[language].parent.glob(f"{language}-*.pdf")} - {kept[language]}:
                     old.unlink()  # of other pages
             browser.close()
-        build.build()
-    except (build.BuildError, PdfError, fonts.FontMissing, BrowserError) as error:
-        print(f"pdf: not made.\n{error}", file=sys.stderr)
-        return 1
+        build.build()  # which offers what is there
+    except (build.BuildError, BrowserError) as error:
+        failed.append(f"pdf: not made.\n{error}")
     except KeyboardInterrupt:
         print("\npdf: stopped.", file=sys.stderr)
         return 130
-    return 0
+    print("\n".join(failed), file=sys.stderr, end="\n" if failed else "")
+    return int(bool(failed))
 
 
 if __name__ == "__main__":
