@@ -312,11 +312,11 @@ def test_the_website_offers_the_pdf_of_its_own_text_and_no_other(english: Pdf, b
     offered = words("en")["site"]["pdf"]["offer"].partition("{")[0]
     site = build.build(book, languages=["en"], say=lambda line: None)
     page = (site / "en" / "basics.html").read_text(encoding="utf-8")
-    assert offered in page and 'href="d2lmini-en.pdf"' in page
-    assert (site / "en" / "d2lmini-en.pdf").read_bytes() == build.pdf_of(book, "en").read_bytes()
+    assert offered in page and 'href="../d2lmini-en.pdf"' in page
+    assert (site / "d2lmini-en.pdf").read_bytes() == build.pdf_of(book, "en").read_bytes()
 
     notebook = book / "chapters" / "en" / "turning.ipynb"
     notebook.write_text(notebook.read_text(encoding="utf-8").replace("As in", "As with"), encoding="utf-8")
     site = build.build(book, languages=["en"], say=lambda line: None)
     assert offered not in (site / "en" / "basics.html").read_text(encoding="utf-8")
-    assert not (site / "en" / "d2lmini-en.pdf").exists()
+    assert not (site / "d2lmini-en.pdf").exists()

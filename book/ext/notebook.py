@@ -9,7 +9,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from book.chapters import fingerprint, source as text_of
+from book.chapters import fingerprint, note_of, source as text_of
 from book.ext import maths, svg
 from d2lmini.language import words
 
@@ -108,6 +108,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     meta["widgets"] = widgets
     meta["exercises"] = [w["data-id"] for w in widgets if w.get("data-widget") == "exercise"]
     meta["description"] = _description(notebook)
+    meta["notes"] = {cell["id"]: note for cell in notebook["cells"] if (note := note_of(cell))}
     meta["behind"] = []
     english = path.parent.parent / "en" / path.name
     if language != "en" and english.exists():

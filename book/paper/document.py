@@ -12,7 +12,6 @@ from jinja2 import Environment, FileSystemLoader
 from book.build import parts, table_of_contents
 from book.ext import assets
 from book.katex import FOLDER as KATEX
-from book.paper import fonts
 from book.paper.exercises import on_paper
 from d2lmini.language import words
 
@@ -76,10 +75,10 @@ def document(root: Path, site: Path, language: str) -> str:
 
 @cache
 def styles() -> str:
-    """The website's styles, the fonts in the forms that a PDF can hold, and what paper does otherwise."""
+    """The website's styles, and what paper does otherwise."""
     formulas = (KATEX / "katex.min.css").read_text(encoding="utf-8").replace("url(fonts/", "url(paper/katex/")
-    own = (HERE / "paper.css").read_text(encoding="utf-8")
-    return formulas + assets.page_styles() + assets.code_styles() + fonts.latin_rules("paper") + own
+    site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
+    return formulas + site + assets.code_styles() + (HERE / "paper.css").read_text(encoding="utf-8")
 
 
 def file(name: str) -> bytes:
@@ -88,8 +87,6 @@ def file(name: str) -> bytes:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    if name in fonts.latin_faces():
-        return fonts.latin_faces()[name]
     if name.startswith("katex/"):
         return (KATEX / "fonts" / Path(name).name).read_bytes()
     return (HERE / Path(name).name).read_bytes()

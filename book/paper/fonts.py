@@ -1,25 +1,19 @@
-"""The faces of the printed edition.
+"""The Chinese face of the printed edition: the machine's own, for the characters of the book.
 
-The website's own face is variable, and Chinese faces have outlines of another kind. A browser puts both into
-a PDF as drawings of single letters, without a name. Of plain TrueType faces it makes a subset, which readers
-and printers know as a font; so the faces are made here.
+Its outlines are of another kind than those of the course's face: a browser would put them into a PDF as drawings
+of single letters, without a name. Of a TrueType face it makes a subset, which printers know as a font.
 """
 
 import io
 import os
 import sys
-from functools import cache
 from pathlib import Path
 
 from fontTools import subset
 from fontTools.pens.cu2quPen import Cu2QuPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTCollection, TTFont, newTable
-from fontTools.varLib import instancer
 
-from book.ext.assets import STATIC
-
-WEIGHTS = (400, 600, 650)  # the text, headings, strong words: what site.css asks for
 # Noto Sans CJK is the same design in one file for all regions, or in one for simplified Chinese
 NAMES = {
     400: ("NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansSC-Regular.otf"),
@@ -37,32 +31,6 @@ def _saved(font: TTFont) -> bytes:
     buffer = io.BytesIO()
     font.save(buffer)
     return buffer.getvalue()
-
-
-@cache
-def latin_faces() -> dict[str, bytes]:
-    """File name → TrueType face: English and Vietnamese in one, rarer letters in the other."""
-    faces = {}
-    for part in ("vi", "more"):
-        name = f"d2lmini-sans-{part}.woff2"
-        for weight in WEIGHTS:
-            font = TTFont(STATIC / "fonts" / name)
-            faces[f"{part}-{weight}.ttf"] = _saved(instancer.instantiateVariableFont(font, {"wght": weight}))
-        faces[f"{part}-italic.ttf"] = _saved(TTFont(STATIC / "fonts" / name.replace("sans-", "sans-italic-")))
-    return faces
-
-
-def latin_rules(folder: str) -> str:
-    """The rules that name them; `folder` is where the browser finds them."""
-    rules = []
-    for part, family in (("vi", "Paper Sans"), ("more", "Paper Sans More")):
-        for style in (*WEIGHTS, "italic"):
-            slope, weight = ("italic", 400) if style == "italic" else ("normal", style)
-            rules.append(
-                f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{slope};'
-                f'src:url("{folder}/{part}-{style}.ttf")}}'
-            )
-    return "".join(rules)
 
 
 def _font_folders() -> list[Path]:
