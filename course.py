@@ -50,6 +50,7 @@ VERBS = (
     "numbers",
     "exercises",
     "checkpoints",
+    "previews",
     "bench",
     "gpu",
     "lock",

@@ -1,7 +1,7 @@
 """The Chinese face of the printed edition: the machine's own, for the characters of the book.
 
 Its outlines are of another kind than those of the course's face: a browser would put them into a PDF as
-drawings of single letters, without a name. Of a TrueType face it makes a subset, which printers know as a font.
+drawings of single letters, without a name. Of a TrueType face it makes a subset, a font like any other.
 """
 
 import io
