@@ -55,6 +55,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "d2lmini_languages", [], "html"
     )  # set by book.build: the languages built side by side
     app.add_config_value(
+        "d2lmini_pdf", "", "html"
+    )  # set by book.build: the size of the printed edition in MB
+    app.add_config_value(
         "comments_config", None, "html"
     )  # Jupyter Book sets it for an extension that we leave out
     app.add_html_theme("d2lmini", str(HERE.parent / "theme"))

@@ -265,6 +265,7 @@ def fill(
         "has_formulas": 'class="katex"' in body,
         "has_search": bool(config.d2lmini_languages),
         "download": f"{name}.ipynb" if notebook and config.d2lmini_languages else "",
+        "pdf": site["pdf"]["offer"].format(size=config.d2lmini_pdf) if config.d2lmini_pdf else "",
         "version": assets.version(),
     }
 
