@@ -121,11 +121,11 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _finish(here, page_names(table_of_contents(root)))
+    _finish(here, page_names(table_of_contents(root)), language)
     return time.perf_counter() - start
 
 
-def _finish(here: Path, names: list[str]) -> None:
+def _finish(here: Path, names: list[str], language: str) -> None:
     """Read what the search needs, and make the finished copies of the pages, if they have changed."""
     from book import search
     from book.ext.finish import finish
@@ -138,7 +138,7 @@ def _finish(here: Path, names: list[str]) -> None:
         return
     found = search.read_sections(html, names)
     (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
-    finish(html, here / "finished", [*names, licenses.PAGE])
+    finish(html, here / "finished", [*names, licenses.PAGE], language)
     stamp.write_text(digest)
 
 
@@ -147,6 +147,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     from jinja2 import Environment, FileSystemLoader
 
     from book.ext.assets import colors
+    from book.ext.faces import page_faces
     from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
@@ -163,6 +164,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             head_script=HEAD_SCRIPT,
             colors=colors(),
         )
+        page = page.replace("<style>", "<style>" + page_faces(page, [], set(), languages[0]), 1)
         (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
     shutil.copy(theme / "door.js", site / "door.js")
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
@@ -181,7 +183,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
-    from book import search
+    from book import offline, search
 
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
@@ -202,6 +204,7 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         search.write(target / "_static" / "search.json", known)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
     _front_pages(aside, root, languages)
+    offline.add(aside, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
     if out.exists():
         os.replace(out, old)
     os.replace(aside, out)

@@ -42,6 +42,7 @@ class Handler(SimpleHTTPRequestHandler):
         ".woff2": "font/woff2",
         ".json": "application/json",
         ".ipynb": "application/x-ipynb+json",
+        ".webmanifest": "application/manifest+json",
     }
 
     def send_head(self) -> Any:

@@ -3,6 +3,7 @@
 import ast
 import errno
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -25,6 +26,7 @@ from making import ROOT, cell, make_book, served
 
 from book import build as site_builder, serve
 from book.ext import anchors, assets, css, maths, notebook
+from book.ext.faces import STYLES
 from book.ext.page import content_security_policy
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
@@ -122,7 +124,7 @@ def test_formula_fonts_hold_only_what_the_pages_show(small_site):
     page = small(small_site).text
     assert "@font-face{font-family:KaTeX_Math" in page
     assert "@font-face{font-family:KaTeX_Fraktur" not in page
-    assert len(assets.cut_font("Math-Italic", "ask")) < 3_000
+    assert len(assets.cut_font(assets.KATEX / "fonts" / "KaTeX_Math-Italic.woff2", "ask")) < 3_000
 
 
 def test_a_page_brings_the_styles_of_its_first_paint_and_no_others(small_site):
@@ -164,8 +166,8 @@ def test_a_squeezed_sheet_keeps_its_strings_and_its_meaning():
       @media print { p { margin: 0; } }
     """
     assert css.squeeze(sheet) == (
-        '.a>.b,.c :is(.d, .e){content: " ; } , /* no comment */ ";margin: 0 calc(1px + 2px)}'
-        "@media print{p{margin: 0}}"
+        '.a>.b,.c :is(.d, .e){content:" ; } , /* no comment */ ";margin:0 calc(1px + 2px)}'
+        "@media print{p{margin:0}}"
     )
 
 
@@ -207,24 +209,19 @@ def test_what_a_widget_knows_waits_in_a_file_of_its_own(small_site, language):
     assert f"{address}?{digest}" in page
 
 
-def test_a_letter_of_the_page_font_is_in_the_file_whose_range_names_it():
-    css = (ROOT / "book" / "theme" / "static" / "site.css").read_text(encoding="utf-8")
-    faces = re.findall(r'url\("(fonts/[^"]+)"\)[^}]*?unicode-range: ([^;}]+)', css)
-    assert len(faces) == 6
-    named: dict[str, set[int]] = {"upright": set(), "italic": set()}
-    for file, ranges in faces:
-        has = set(TTFont(ROOT / "book" / "theme" / "static" / file).getBestCmap())
-        for part in ranges.split(","):
-            first, _, last = part.strip().removeprefix("U+").partition("-")
-            points = set(range(int(first, 16), int(last or first, 16) + 1))
-            assert points <= has, (file, part)
-            named["italic" if "italic" in file else "upright"] |= points
+def test_each_style_of_the_page_font_has_the_letters_that_its_range_names():
+    sheet = (ROOT / "book" / "theme" / "static" / "site.css").read_text(encoding="utf-8")
+    faces = re.findall(r'url\("(fonts/[^"]+)"\)[^}]*?unicode-range: ([^;}]+)', sheet)
+    assert [file for file, _ in faces] == [f"fonts/d2lmini-sans-{style}.woff2" for style in STYLES]
     marks = ["", *map(chr, (0x300, 0x301, 0x303, 0x309, 0x323))]
     vietnamese = {ord(unicodedata.normalize("NFC", v + m)) for v in "aăâeêioôơuưyAĂÂEÊIOÔƠUƯY" for m in marks}
-    for style, suffix in (("upright", ""), ("italic", "-italic")):
-        assert vietnamese | set(map(ord, "đĐ")) <= named[style]
-        file = ROOT / "book" / "theme" / "static" / "fonts" / f"d2lmini-sans{suffix}-vi.woff2"
-        assert vietnamese <= set(TTFont(file).getBestCmap())
+    for file, ranges in faces:
+        named: set[int] = set()
+        for part in ranges.split(","):
+            first, _, last = part.strip().removeprefix("U+").partition("-")
+            named |= set(range(int(first, 16), int(last or first, 16) + 1))
+        assert named <= set(TTFont(ROOT / "book" / "theme" / "static" / file).getBestCmap()), file
+        assert vietnamese | set(map(ord, "đĐ")) <= named, file
 
 
 def test_two_plots_on_a_page_share_no_id(small_site):
@@ -436,6 +433,18 @@ def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
     assert "WARNING" not in done.stdout + done.stderr
     assert (tmp_path / "_build" / "html" / "chapters" / "en" / "index.html").exists()
     assert (tmp_path / "_build" / "html" / "index.html").exists()
+
+
+# ---- fonts -------------------------------------------------------------------------------------------------
+
+
+def test_a_cut_font_does_not_bear_the_name_that_its_license_reserves():
+    for path in (
+        assets.KATEX / "fonts" / "KaTeX_Main-Regular.woff2",
+        assets.STATIC / "fonts" / "d2lmini-sans-regular.woff2",
+    ):
+        font = TTFont(io.BytesIO(assets.cut_font(path, "abc")))
+        assert not any(re.search("KaTeX|Source", str(record)) for record in font["name"].names)
 
 
 # ---- the package -------------------------------------------------------------------------------------------

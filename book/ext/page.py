@@ -19,14 +19,40 @@ from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
 
-# Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the
-# page and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
+# Before the first paint: the chosen theme, or the system's; and the fonts that lie in the page, which would
+# else be unpacked only after it. Allowed by its hash, so keep it one constant.
 HEAD_SCRIPT = (
     '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
-    'document.fonts.forEach(f=>f.family.includes("KaTeX")&&f.load())})()'
+    "document.fonts.forEach(f=>/KaTeX|Page/.test(f.family)&&f.load())})()"
+)
+
+
+# What a browser that can do so makes ready before it is asked for. It shows at once the page of a link on
+# which the pointer rests, and the next page when site.js marks it; of other links that it marks, the page is
+# only fetched. So is a page in another language: its link gets the place being read when it is clicked.
+AHEAD = json.dumps(
+    {
+        "prerender": [
+            {
+                "where": {
+                    "and": [
+                        {"href_matches": "/*.html"},
+                        {"not": {"selector_matches": "[href^='#'],[data-language]"}},
+                    ]
+                },
+                "eagerness": "moderate",
+            },
+            {"where": {"selector_matches": ".next.ahead"}, "eagerness": "immediate"},
+        ],
+        "prefetch": [
+            {"where": {"selector_matches": ".ahead"}, "eagerness": "immediate"},
+            {"where": {"selector_matches": "[data-language]"}, "eagerness": "moderate"},
+        ],
+    },
+    separators=(",", ":"),
 )
 
 
@@ -35,9 +61,9 @@ STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 
 def content_security_policy() -> str:
-    """Nothing from another host; scripts as files, and the head's by its hash."""
+    """Nothing from another host; scripts as files, and the head's by their hashes."""
     return (
-        f"default-src 'self'; script-src 'self' {_hash(HEAD_SCRIPT)}; "
+        f"default-src 'self'; script-src 'self' {_hash(HEAD_SCRIPT)} {_hash(AHEAD)}; "
         f"{INLINE_STYLES}; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
         "base-uri 'none'; form-action 'none'"
     )
@@ -229,6 +255,7 @@ def fill(
         "canonical": f"{base}/{language}/{name}.html" if base else "",
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
+        "ahead": AHEAD,
         "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
         + f"/blob/{branch}/{path}"
