@@ -19,7 +19,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 
 from book.ext import assets
-from book.ext.page import HEAD_SCRIPT, content_security_policy
+from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -36,7 +36,7 @@ NEEDED = {
 }  # the rest is for download
 UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
 LIST = "offline.json"
-SHARED = ("index.html", "door.js", "licenses.txt")  # of the site, beside the languages
+SHARED = ("index.html", "door.js")  # of the site, beside the languages
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
 STATES = re.compile(r'data-states="(_static/states/[^?"]+)\?(\w+)"')
 TITLE = re.compile(r"<h1[^>]*>(.*?)(?:<a class=\"permalink\".*?)?</h1>", re.DOTALL)
@@ -146,7 +146,7 @@ def _write_page(folder: Path, language: str, names: list[str], packed: int) -> N
             pages=pages,
         )
     )
-    (folder / "offline.html").write_text(text, encoding="utf-8")
+    (folder / "offline.html").write_text(allow_only_these_styles(text), encoding="utf-8")
 
 
 def _write_app(folder: Path, language: str) -> None:
