@@ -194,7 +194,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
-    from book import search
+    from book import search, terms
 
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
@@ -206,13 +206,18 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         language: json.loads((work / language / "sections.json").read_text(encoding="utf-8"))
         for language in languages
     }
+    glossary = terms.read(root)
+    chapters = {name for name, part in parts(toc) if part == "chapters"}
+    places = search.homes(glossary, editions, chapters)
     for language in languages:
         target = aside / language
         shutil.copytree(work / language / "finished", target)
         for name in names:
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        known = search.data(language, editions, parts(toc), search.read_glossary(root))
+        known = search.data(language, editions, parts(toc), glossary)
         search.write(target / "_static" / "search.json", known)
+        titles = {f"{one['page']}#{one['anchor']}": one["title"] for one in editions[language]}
+        terms.finish(target, language, glossary, places, titles)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
     _front_pages(aside, root, languages)
     if out.exists():

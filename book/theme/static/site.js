@@ -321,6 +321,17 @@ document.addEventListener("keydown", (event) => {
   openDialog("search");
 });
 
+// The card of a glossary term, fetched with the first one; a finger asks for the card, a click for the section.
+for (const type of ["pointerover", "focusin", "click"])
+  document.addEventListener(type, async (event) => {
+    const term = event.target.closest?.(".term");
+    const touched = event.pointerType === "touch";
+    if (!term || (touched !== (type === "click") && type !== "focusin")) return;
+    if (touched) event.preventDefault();
+    const { meet } = await import(versioned("terms.js"));
+    meet(term, type, { address: versioned("terms.json"), pages: page.dataset.root });
+  });
+
 // Widgets wake shortly before they come into view.
 const places = document.querySelectorAll(".d2l-widget[data-widget]");
 let states; // of all widgets of the page, fetched with the first
