@@ -127,8 +127,9 @@ def cards(
     shown = {}
     for number, (meaning, _) in lines.items():
         row, place = rows[int(number)], _place(places, lines, number)
+        title = titles.get(place if places[int(number)] else f"{PAGE}#{PAGE}", "")
         named = [[words(code)["language"]["tag"], row[code]] for code in others if row.get(code)]
-        shown[number] = [row[language], named, meaning, _address(place), titles.get(place, "")]
+        shown[number] = [row[language], named, meaning, _address(place), title]
     return {"explained": site["explained"], "terms": shown}
 
 

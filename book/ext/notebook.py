@@ -9,7 +9,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from book.chapters import fingerprint, source as text_of
+from book.behind import cells_behind
+from book.chapters import source as text_of
 from book.ext import maths, svg
 from d2lmini.language import words
 
@@ -17,17 +18,6 @@ WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
 MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
-
-
-def cells_behind(notebook: dict[str, Any], source: dict[str, Any]) -> set[str]:
-    """Ids of the prose cells whose English source has changed since they were translated."""
-    now = {cell["id"]: fingerprint(text_of(cell)) for cell in source["cells"]}
-    return {
-        cell["id"]
-        for cell in notebook["cells"]
-        if (made_from := cell["metadata"].get("d2lmini", {}).get("source"))
-        and now.get(cell["id"], made_from) != made_from
-    }
 
 
 def only_shows(code: str) -> bool:
@@ -112,7 +102,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     english = path.parent.parent / "en" / path.name
     if language != "en" and english.exists():
         app.env.note_dependency(str(english))
-        meta["behind"] = sorted(cells_behind(notebook, json.loads(english.read_text(encoding="utf-8"))))
+        meta["behind"] = cells_behind(json.loads(english.read_text(encoding="utf-8")), notebook)
     for cell in notebook["cells"]:
         for count, output in enumerate(cell.get("outputs", [])):
             prefix = f"{cell['id']}-{count}-"

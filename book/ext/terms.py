@@ -15,10 +15,8 @@ from book import katex
 from book.ext.page import chapters
 from book.terms import FILE, PAGE, Finder, read
 
-# what is no running text, or a link already
-OTHER = (
+OTHER = (  # than running text
     nodes.title,
-    nodes.reference,
     nodes.emphasis,  # words in another language, titles of works
     nodes.literal,
     nodes.literal_block,
@@ -100,7 +98,8 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         section = next(
             (node["ids"][0] for node in around if isinstance(node, nodes.section) and node["ids"]), ""
         )
-        introduced = any(isinstance(node, nodes.strong) for node in around)
+        # bold is what is explained here, and a link leads there already
+        served = any(isinstance(node, nodes.strong | nodes.reference) for node in around)
         text = "".join(run)
         pieces: list[nodes.Node] = []
         done = 0
@@ -108,7 +107,7 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             if number in met or number not in lines:
                 continue
             met.add(number)
-            if introduced:  # bold is what is explained here
+            if served:
                 continue
             pieces.append(nodes.Text(text[done:start]))
             pieces.append(glossary_term("", number=number, section=section, text=text[start:end]))

@@ -90,6 +90,18 @@ for (const link of document.querySelectorAll("a[data-language]"))
     findSection();
     if (scrollY > 200 || location.hash) link.hash = section;
   });
+// The report of a mistake names the section that is being read.
+for (const link of document.querySelectorAll(".to-report"))
+  link.addEventListener("click", () => {
+    findSection();
+    const heading = document.getElementById(section).cloneNode(true);
+    heading.querySelectorAll(".katex-html").forEach((node) => node.remove()); // each formula is there twice
+    const place = `${location.href.split("#")[0]}#${section} (${heading.textContent.trim()})`;
+    const address = new URL(link.href);
+    address.searchParams.set("body", address.searchParams.get("body").replace(link.dataset.place, () => place));
+    link.href = address.href;
+    link.dataset.place = place;
+  });
 const languages = document.querySelector(".languages");
 document.addEventListener("click", (event) => {
   if (languages?.open && !languages.contains(event.target)) languages.open = false;
@@ -216,14 +228,21 @@ if (CSS.supports("overflow-anchor", "auto")) {
   for (const event of ["click", "pagehide"]) addEventListener(event, () => pending && keepLine(), true);
 }
 
-// Copy buttons
+// Copy buttons: of a session with prompts, what was typed.
+const PROMPT = /^(?:>>>|\.\.\.|\$)(?: |$)/;
+function typed(code) {
+  const lines = code.textContent.trimEnd().split("\n");
+  if (!code.querySelector(".gp")) return lines.join("\n");
+  return lines.flatMap((line) => (PROMPT.test(line) ? line.replace(PROMPT, "") : [])).join("\n");
+}
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-']")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
   const button = document.createElement("button");
   button.className = "to-copy";
   button.textContent = words.copy;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(block.querySelector("pre").textContent.trimEnd());
+    const needs = block.previousElementSibling?.dataset.needs; // of an example of the reference: its imports
+    await navigator.clipboard.writeText((needs ? `${needs}\n` : "") + typed(block.querySelector("pre")));
     button.textContent = words.copied;
     setTimeout(() => (button.textContent = words.copy), 1500);
   });
@@ -331,6 +350,24 @@ for (const type of ["pointerover", "focusin", "click"])
     const { meet } = await import(versioned("terms.js"));
     meet(term, type, { address: versioned("terms.json"), pages: page.dataset.root });
   });
+
+// Figures open large.
+for (const figure of document.querySelectorAll("article .cell_output .figure")) {
+  const button = document.createElement("button");
+  button.className = "icon-button to-enlarge";
+  button.setAttribute("aria-label", words.enlarge);
+  button.innerHTML = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M12 4h4v4M16 4l-5 5M8 16H4v-4M4 16l5-5"/></svg>';
+  const enlarge = async () => {
+    const { open } = await import(versioned("figure.js"));
+    open(figure, button, versioned("figure.json"));
+  };
+  button.addEventListener("click", enlarge);
+  figure.addEventListener("click", ({ target }) => {
+    if (!target.closest("a, dialog") && getSelection().isCollapsed) enlarge();
+  });
+  figure.parentElement.classList.add("has-figure");
+  figure.after(button);
+}
 
 // Widgets wake shortly before they come into view.
 const places = document.querySelectorAll(".d2l-widget[data-widget]");
