@@ -233,7 +233,7 @@ const PROMPT = /^(?:>>>|\.\.\.|\$)(?: |$)/;
 function typed(code) {
   const lines = code.textContent.trimEnd().split("\n");
   if (!code.querySelector(".gp")) return lines.join("\n");
-  return lines.flatMap((line) => (PROMPT.test(line) ? line.replace(PROMPT, "") : [])).join("\n");
+  return lines.flatMap((line) => (PROMPT.test(line) ? line.replace(PROMPT, "") : [])).join("\n").trimEnd();
 }
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-']")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
