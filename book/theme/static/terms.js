@@ -25,6 +25,7 @@ let loading; // the terms of this language, fetched with the first card
 let card = null;
 let owner = null; // the term that the card belongs to
 let wanted = null; // the one that it is being fetched for
+let returned = null; // the one to which the browser gives the focus back when its card is dismissed
 let timer;
 
 function element(name, properties, ...children) {
@@ -42,6 +43,9 @@ function makeCard() {
   card.addEventListener("pointerenter", () => clearTimeout(timer));
   card.addEventListener("pointerleave", leave);
   card.addEventListener("focusout", blurred);
+  card.addEventListener("beforetoggle", ({ newState }) => {
+    if (newState === "closed" && card.contains(document.activeElement)) returned = owner;
+  });
   card.addEventListener("toggle", ({ newState }) => {
     if (newState === "open") return;
     owner?.removeAttribute("aria-describedby");
@@ -114,6 +118,9 @@ export function meet(term, how, host) {
     term.addEventListener("pointerleave", leave);
     term.addEventListener("focusout", blurred);
   }
+  const dismissed = how === "focusin" && term === returned;
+  returned = null;
+  if (dismissed) return;
   clearTimeout(timer);
   if (how !== "pointerover") show(term, host);
   else if (term.matches(":hover")) timer = setTimeout(() => show(term, host), REST);
