@@ -43,6 +43,7 @@ VERBS = (
     "exercises",
     "checkpoints",
     "bench",
+    "gpu",
 )
 MODULES = {
     "site": "book.build",

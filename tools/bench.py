@@ -74,27 +74,35 @@ def device_name(device: torch.device) -> str:
 # ---- the layers of chapters 3 and 4
 
 
-def layer_runs(device: torch.device) -> list[dict[str, Any]]:
-    """Time one forward pass of every layer, with d = 64 and k = 3: by length, then by batch at 512 tokens."""
-    d, k = 64, 3
-    layers = {
-        "convolution": (d2l.ConvolutionLayer(d, k), 65_536),
-        "recurrent": (d2l.RecurrentLayer(d), 65_536),
-        "attention": (d2l.AttentionLayer(d), 8_192),  # n² weights: 256 MiB there, several at a time
-        "fused attention": (d2l.AttentionLayer(d, fused=True), 16_384),
-    }
+LAYERS: dict[str, Callable[[], nn.Module]] = {
+    "convolution": lambda: d2l.ConvolutionLayer(64, 3),
+    "recurrent": lambda: d2l.RecurrentLayer(64),
+    "attention": lambda: d2l.AttentionLayer(64),
+    "fused attention": lambda: d2l.AttentionLayer(64, fused=True),
+}
+# tokens at most; n² weights: 256 MiB at 8 192 tokens, several at a time
+LONGEST = {"convolution": 65_536, "recurrent": 65_536, "attention": 8_192, "fused attention": 16_384}
+
+
+def layer_runs(device: torch.device, longest: dict[str, int] = LONGEST) -> list[dict[str, Any]]:
+    """Time one forward pass of every layer, with d = 64 and k = 3: by length, then by batch at 512 tokens.
+
+    What does not fit into the memory of a GPU has no row.
+    """
     rows = []
-    for name, (layer, largest) in layers.items():
-        layer.to(device).eval()
-        sizes = [(1, 2**power) for power in range(6, int(math.log2(largest)) + 1)]
+    for name, make in LAYERS.items():
+        layer = make().to(device).eval()
+        sizes = [(1, 2**power) for power in range(6, int(math.log2(longest[name])) + 1)]
         for batch, n in (*sizes, (4, 512), (32, 512)):
-            X = torch.randn(batch, n, d, device=device)
-            with torch.no_grad():
-                once = d2l.median_time(partial(layer, X), repeats=1)
-                repeats = min(101, max(5, int(0.5 / once)))
-                seconds = d2l.median_time(partial(layer, X), repeats)
-                peak = d2l.peak_memory(partial(layer, X))
-            cells = (device_name(device), name, batch, n, d, k, f"{seconds:.3g}", peak)
+            run = partial(layer, torch.randn(batch, n, 64, device=device))
+            try:
+                with torch.no_grad():
+                    once = d2l.median_time(run, repeats=1)
+                    seconds = d2l.median_time(run, repeats=min(101, max(5, int(0.5 / once))))
+                    peak = peak_bytes(run, device)
+            except torch.cuda.OutOfMemoryError:
+                continue
+            cells = (device_name(device), name, batch, n, 64, 3, float(f"{seconds:.3g}"), peak)
             rows.append(dict(zip(COLUMNS, cells, strict=True)))
     return rows
 
@@ -104,7 +112,7 @@ def bench_layers(devices: list[torch.device], record: bool) -> None:
     for device in devices:
         rows = layer_runs(device)
         names = list(dict.fromkeys(row["layer"] for row in rows))
-        seconds = {(row["layer"], row["batch"], row["n"]): float(row["seconds"]) for row in rows}
+        seconds = {(row["layer"], row["batch"], row["n"]): row["seconds"] for row in rows}
         for n in sorted({row["n"] for row in rows}):
             curves.append([device.type, str(n), *(milliseconds(seconds.get((name, 1, n))) for name in names)])
         slopes = []
@@ -412,14 +420,14 @@ def mean_bleu(net: nn.Module, pairs: Any, src_vocab: Any, tgt_vocab: Any, device
 
 def bench_translation(devices: list[torch.device], record: bool) -> None:
     """Train both models on the same pairs, with the same budget: five seeds for each target language."""
-    makers = {"Transformer": small_translator, "recurrent": recurrent_translator}
     table = []
     for device in devices:
         rows = []
         for target in ("fr", "vi", "zh"):
             for seed in range(5):  # the models take turns, so that a busy machine disturbs both alike
-                rows += [train_and_score(name, make, target, seed, device) for name, make in makers.items()]
-            for name in makers:
+                for name, make in TRANSLATORS.items():
+                    rows.append(train_and_score(name, make, target, seed, device))
+            for name in TRANSLATORS:
                 runs = [row for row in rows if (row["target"], row["model"]) == (target, name)]
                 table.append([device.type, target, name, *(spread(runs, column) for column in SPREADS)])
         if record:
@@ -472,6 +480,9 @@ def recurrent_translator(src_size: int, tgt_size: int) -> nn.Module:
     return d2l.EncoderDecoder(
         d2l.Seq2SeqEncoder(src_size, *sizes), d2l.Seq2SeqAttentionDecoder(tgt_size, *sizes)
     )
+
+
+TRANSLATORS = {"Transformer": small_translator, "recurrent": recurrent_translator}
 
 
 # ---- output

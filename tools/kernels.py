@@ -15,6 +15,7 @@ KERNEL_ENVIRONMENT = {
     "IPYKERNEL_CELL_NAME": "<cell>",  # else a warning names a file in a temporary folder
     # else a person's own start-up files take part
     "IPYTHONDIR": str(Path(__file__).resolve().parents[1] / "_build" / "ipython"),
+    "NVIDIA_TF32_OVERRIDE": "0",  # else a GPU multiplies with 10 binary digits
     "OMP_NUM_THREADS": "1",  # the order of a sum depends on it, and training magnifies that
     "PYTHONHASHSEED": "0",
 }

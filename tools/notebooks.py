@@ -40,11 +40,12 @@ METADATA = {
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a device
-# What makes a kernel compute as another machine would; the first one imports tools.elsewhere.
+FIND_TOOLS = f"import sys; sys.path.insert(0, {str(ROOT)!r})"
+# What makes a kernel compute as another machine would. {tools}: FIND_TOOLS.
 ELSEWHERE = {
-    "with other last digits": f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    "from tools.elsewhere import shift; shift(); sys.path.pop(0)",
-    "with two threads": "import torch; torch.set_num_threads(2)",
+    "with other last digits and two threads": "{tools}\nfrom tools.elsewhere import shift; shift()\n"
+    "import torch; torch.set_num_threads(2); sys.path.pop(0)",
+    "on another device": "{tools}\nfrom tools.other_device import be_a_gpu; be_a_gpu(); sys.path.pop(0)",
 }
 STAMP = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
 CELL_SECONDS = 300
@@ -153,7 +154,7 @@ def differences(path: Path, way: str) -> list[str]:
     """
     stored = read(path)
     first: Cell = {"cell_type": "code", "execution_count": None, "id": "elsewhere", "metadata": {}}
-    first |= {"outputs": [], "source": lines(ELSEWHERE[way])}
+    first |= {"outputs": [], "source": lines(ELSEWHERE[way].format(tools=FIND_TOOLS))}
     try:
         done = asyncio.run(execute(path, stored | {"cells": [first, *stored["cells"]]}))
     except CellError as error:
