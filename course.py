@@ -29,11 +29,16 @@ LOG = ROOT / "_build" / "setup.log"
 WINDOWS = os.name == "nt"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
-READING = ("book/requirements.txt",)  # without torch: some 100 MB
-EVERYTHING = ("requirements.txt", "book/requirements.txt")
+LOCK = "book/requirements.lock"  # what reading needs, each file by its hash; without torch: some 100 MB
+LAB = "book/lab.txt"  # what the notebooks need besides
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
+READING = (LOCK,)
+WORKING = (LOCK, LAB, "requirements.txt")
+EVERYTHING = (LOCK, "requirements.txt", COLAB)
+SETS = (READING, WORKING, EVERYTHING)  # each includes those before it
 VERBS = (
     "serve",
+    "lab",
     "test",
     "site",
     "notebooks",
@@ -44,6 +49,7 @@ VERBS = (
     "checkpoints",
     "bench",
     "gpu",
+    "lock",
 )
 MODULES = {
     "site": "book.build",
@@ -66,6 +72,7 @@ SIGNS = {
         "getaddrinfo failed",
     ),
     "forbidden": ("Permission denied", "Access is denied"),
+    "changed": ("DO NOT MATCH THE HASHES",),
     "package": ("No matching distribution found",),
 }
 
@@ -103,6 +110,15 @@ def run_verb(verb: str, rest: list[str]) -> int:
     """Set up what a verb needs and run it."""
     if verb == "lockstep":
         return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
+    if verb == "serve":
+        from book import serve
+
+        # a wrong port is told now, not after minutes of installing
+        code = serve.check(rest)
+        if code:
+            return code
+    if verb == "lab":
+        return lab(rest)
     set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
     if verb == "serve":
         return module("book.serve", ["--build", *rest])
@@ -123,6 +139,33 @@ def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
             return process.wait()
         except KeyboardInterrupt:
             pass  # the terminal told the module too: it ends in its own time, with its own words
+
+
+def lab(arguments: list[str]) -> int:
+    """Open JupyterLab on the reader's copies of the notebooks; they are made before anything is installed."""
+    from book import lab as copies  # not by old Pythons
+    from book.chapters import chapters
+
+    options = copies.options(arguments, language())
+    names = chapters(options.lang, ROOT)
+    if options.chapter not in (None, *names):
+        raise SetUpError(say("lab.no_chapter", name=options.chapter, chapters=", ".join(names)))
+    if options.afresh and not options.chapter:
+        raise SetUpError(say("lab.afresh_which", command=f"{COMMAND} lab --afresh"))
+    kept = copies.afresh(options.lang, options.chapter, ROOT) if options.afresh else None
+    if kept:
+        print(say("lab.kept", path=kept))
+    brought = copies.bring(options.lang, ROOT)
+    opened = copies.copy_of(options.lang, options.chapter or "index", ROOT)
+    if brought.made:
+        print(say("lab.made", path=opened.parent))
+    if brought.renewed:
+        print(say("lab.renewed", chapters=", ".join(brought.renewed)))
+    for name in brought.behind:
+        print(say("lab.behind", name=name, command=f"{COMMAND} lab --lang {options.lang} --afresh {name}"))
+    set_up(WORKING)
+    print(say("lab.opens"), flush=True)
+    return module("jupyterlab", copies.command(opened, options.port, not options.no_browser))
 
 
 def test(pytest_arguments: list[str]) -> int:
@@ -147,6 +190,9 @@ def test(pytest_arguments: list[str]) -> int:
 def set_up(files: tuple[str, ...]) -> None:
     """Make `.venv` hold what these requirement files name; do nothing if it does already.
 
+    What reading needs is locked, and the tests run with the same. The rest is pinned by version alone:
+    PyTorch has other files for other graphics cards.
+
     The stamp is written when all is done and at no other time: what breaks off is taken up by the next run.
     """
     stamp = VENV / "d2lmini.stamp"
@@ -157,22 +203,24 @@ def set_up(files: tuple[str, ...]) -> None:
     LOG.write_text("")
     if not works([PYTHON, "-m", "pip", "--version"]):
         make_venv()
-    if files == EVERYTHING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
+    if files != READING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         print(say("large"))
-    named = [option for file in files for option in ("-r", file)]
-    pip(say("parts.packages"), *named, "-c", "requirements.txt")
+    pip(say("parts.packages"), "--require-hashes", "-r", LOCK)
+    if files == WORKING:
+        pip(say("parts.lab"), "-r", LAB, "-c", "requirements.txt")
     if files == EVERYTHING:
+        pip(say("parts.tests"), "-r", "requirements.txt")
+    if files != READING:
         pip("d2lmini", "--no-deps", "-e", ".")
+    if files == EVERYTHING:
         pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
-    holds = {fingerprint(files), fingerprint(READING)}  # everything includes what reading needs
-    stamp.write_text("\n".join(sorted(holds)) + "\n")
+    holds = map(fingerprint, SETS[: SETS.index(files) + 1])
+    stamp.write_text("\n".join(holds) + "\n")
 
 
 def fingerprint(files: tuple[str, ...]) -> str:
     """Return a hash that changes with what is to be installed, and where: a moved folder is set up anew."""
-    contents = [
-        (ROOT / file).read_bytes() for file in (*EVERYTHING, COLAB)
-    ]  # versions may stand in any of them
+    contents = [(ROOT / file).read_bytes() for file in files]
     return hashlib.sha256(b"\0".join([str((ROOT, files)).encode(), *contents])).hexdigest()
 
 

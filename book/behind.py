@@ -9,9 +9,9 @@ LANGUAGE_LINE = re.compile(r"^(\s*d2l\.use_language\()[^)]*(\).*)$", re.M)
 MAGIC = re.compile(r"^(\s*)[%!].*$", re.M)
 
 
-def kept(cell: Cell) -> str | None:
-    """Return the hash of the English text from which a cell was translated."""
-    found: str | None = cell["metadata"].get("d2lmini", {}).get("source")
+def kept(cell: Cell, key: str = "source") -> str | None:
+    """Return the hash of the English text that a cell, or its note, was translated from."""
+    found: str | None = cell["metadata"].get("d2lmini", {}).get(key)
     return found
 
 

@@ -20,20 +20,10 @@ from typing import Any
 
 import yaml
 
+from book import licenses
 from d2lmini.language import LANGUAGES, words
 
 ROOT = Path(__file__).parents[1]
-
-
-# what stands in the site's licenses.txt: the list of its parts, then the terms of each
-LICENSES = (
-    "book/licenses.txt",
-    "LICENSE",
-    "LICENSE-TEXT",
-    "book/vendor/katex/LICENSE",
-    "book/theme/static/fonts/OFL.md",
-    "book/vendor/minisearch/LICENSE",
-)
 
 
 READ_BY = ("search", "sections")  # modules that say what the search knows of a page
@@ -88,8 +78,7 @@ def _inputs(root: Path) -> list[Path]:
     files = [
         p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
     ]
-    files += [ROOT / name for name in LICENSES]
-    return [*files, root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
+    return [*files, *licenses.sources(), root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 
 def build_language(language: str, root: Path, work: Path, languages: list[str]) -> float:
@@ -132,11 +121,11 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _finish(here, page_names(table_of_contents(root)))
+    _finish(here, page_names(table_of_contents(root)), language)
     return time.perf_counter() - start
 
 
-def _finish(here: Path, names: list[str]) -> None:
+def _finish(here: Path, names: list[str], language: str) -> None:
     """Read what the search needs, and make the finished copies of the pages, if they have changed."""
     from book import search
     from book.ext.finish import finish
@@ -149,7 +138,7 @@ def _finish(here: Path, names: list[str]) -> None:
         return
     found = search.read_sections(html, names)
     (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
-    finish(html, here / "finished", names)
+    finish(html, here / "finished", [*names, licenses.PAGE], language)
     stamp.write_text(digest)
 
 
@@ -158,7 +147,8 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     from jinja2 import Environment, FileSystemLoader
 
     from book.ext.assets import colors
-    from book.ext.page import HEAD_SCRIPT, content_security_policy
+    from book.ext.faces import page_faces
+    from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     base = (config.get("html", {}).get("baseurl") or "").rstrip("/") + "/"
@@ -174,10 +164,9 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             head_script=HEAD_SCRIPT,
             colors=colors(),
         )
-        (site / name).write_text(page, encoding="utf-8")
+        page = page.replace("<style>", "<style>" + page_faces(page, [], set(), languages[0]), 1)
+        (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
     shutil.copy(theme / "door.js", site / "door.js")
-    texts = [(ROOT / name).read_text(encoding="utf-8").strip() for name in LICENSES]
-    (site / "licenses.txt").write_text(f"\n\n{'=' * 80}\n\n".join(texts) + "\n", encoding="utf-8")
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
 
 
@@ -194,7 +183,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
-    from book import search, terms
+    from book import offline, search, terms
 
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
@@ -220,6 +209,7 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         terms.finish(target, language, glossary, places, titles)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
     _front_pages(aside, root, languages)
+    offline.add(aside, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
     if out.exists():
         os.replace(out, old)
     os.replace(aside, out)

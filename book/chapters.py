@@ -64,8 +64,12 @@ def read(path: Path) -> Notebook:
 
 
 def write(path: Path, notebook: Notebook) -> bool:
-    """Store a notebook in one step, so that nobody ever sees half of it; say whether its bytes changed."""
-    data = (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+    """Store a notebook; say whether its bytes changed."""
+    return store(path, (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode())
+
+
+def store(path: Path, data: bytes) -> bool:
+    """Write a file in one step, so that nobody ever sees half of it; say whether its bytes changed."""
     if path.exists() and path.read_bytes() == data:
         return False
     # In the same folder, because os.replace is one step only within a file system.
@@ -84,6 +88,12 @@ def write(path: Path, notebook: Notebook) -> bool:
 def source(cell: Cell) -> str:
     """Return the text of a cell, which nbformat may keep as a string or as lines."""
     return "".join(cell["source"])
+
+
+def note_of(cell: Cell) -> str:
+    """Return what the author notes for whoever presents a section, in the metadata of its heading's cell."""
+    note: str = cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
+    return note
 
 
 def fingerprint(text: str) -> str:

@@ -10,7 +10,7 @@ from fontTools.pens.boundsPen import BoundsPen
 from fontTools.ttLib import TTFont
 
 FOLDER = Path(__file__).parent / "vendor" / "katex"
-PAGE_FONT = Path(__file__).parent / "theme" / "static" / "fonts" / "d2lmini-sans-vi.woff2"
+PAGE_FONT = Path(__file__).parent / "theme" / "static" / "fonts" / "d2lmini-sans-regular.woff2"
 TEXT_SIZE = 0.94  # of the page's font inside a formula, as in site.css: there it is as large as around it
 # JSON out, so that both engines hand back one kind of value
 _TYPESET = r"""

@@ -38,7 +38,7 @@ def script() -> str:
     own = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES[1:])
     own = re.sub(r"^import .*\n|^ *//.*\n|^ */\*\*.*\*/\n", "", own, flags=re.M)
     own, library = (re.sub(r"^ +|\n(?=\n)", "", text, flags=re.M) for text in (own, library))
-    return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.txt\n{library}\n{own}"
+    return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.html\n{library}\n{own}"
 
 
 def read_sections(html: Path, names: Iterable[str]) -> list[dict[str, Any]]:

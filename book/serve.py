@@ -2,16 +2,35 @@
 
 import argparse
 import errno
+import re
 import sys
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 SITE = Path(__file__).parents[1] / "_build" / "site"
+# what an address may be made of: no backslash, drive or NUL, whatever a system would make of them
+PLAIN = re.compile(r"(/(?!\.\.?(/|$))[\w.-]+)*/?")
+# the names of this machine; a foreign one that leads here (DNS rebinding) would let its pages read ours
+NAMES = ("127.0.0.1", "localhost", "[::1]")
+HEADERS = {
+    "Cache-Control": "no-cache",  # a rebuilt page is seen at once; unchanged files cost a 304
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "frame-ancestors 'none'",  # which a page cannot say in itself
+}
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files with the types that module scripts need, and our own page for what is not there."""
+    """Files with the types that module scripts need, and our own page for what is not there.
+
+    Only files of the site are given out, and only to who asks for this machine by its own name.
+    """
 
     # said outright: Windows takes them from its registry, where .js may be text/plain
     extensions_map = {  # noqa: RUF012  as in the standard library's class
@@ -23,12 +42,34 @@ class Handler(SimpleHTTPRequestHandler):
         ".woff2": "font/woff2",
         ".json": "application/json",
         ".ipynb": "application/x-ipynb+json",
+        ".webmanifest": "application/manifest+json",
     }
 
+    def send_head(self) -> Any:
+        if not self._names_this_machine():
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "This server answers to its own address only")
+            return None
+        if not self._leads_into_the_site():
+            self.send_error(404)
+            return None
+        return super().send_head()
+
+    def _names_this_machine(self) -> bool:
+        port = self.connection.getsockname()[1]
+        known = {f"{name}:{port}" for name in NAMES} | set(NAMES if port == 80 else ())
+        asked = self.headers.get_all("Host") or []
+        return len(asked) == 1 and asked[0].strip().lower() in known
+
+    def _leads_into_the_site(self) -> bool:
+        path = unquote(self.path.partition("?")[0])
+        if not path.startswith("/") or not PLAIN.fullmatch(path):
+            return False
+        found = Path(self.translate_path(self.path)).resolve()  # where a link leads, too
+        return found.is_relative_to(Path(self.directory).resolve())
+
     def end_headers(self) -> None:
-        self.send_header(
-            "Cache-Control", "no-cache"
-        )  # a rebuilt page is seen at once; unchanged files cost a 304
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
         super().end_headers()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -57,21 +98,24 @@ def server(site: Path, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServe
     return ThreadingHTTPServer((host, port), partial(Handler, directory=str(site)))
 
 
-def _port(text: str) -> int:
+def port_number(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text} is no port; it is a number from 0 (any free one) to 65535")
     return int(text)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="course.py serve", description="Serve the finished site.")
-    parser.add_argument("--port", type=_port, default=8000, help="8000 by default; 0: any free one")
+    parser.add_argument("--port", type=port_number, default=8000, help="8000 by default; 0: any free one")
     parser.add_argument("--site", type=Path, default=SITE)
     parser.add_argument("--build", action="store_true", help="build what has changed first")
-    options = parser.parse_args(arguments)
-    # the port first: who has to choose another one should not wait for the site before
+    return parser.parse_args(arguments)
+
+
+def _bound(options: argparse.Namespace) -> ThreadingHTTPServer | None:
+    """The server of these options; None, after saying why, where the port cannot be had."""
     try:
-        running = server(options.site, options.port)
+        return server(options.site, options.port)
     except OSError as error:
         reasons = {
             errno.EADDRINUSE: "is taken by another program",
@@ -84,6 +128,26 @@ def main(arguments: list[str] | None = None) -> int:
             "choose another one with --port, or --port 0 for any that is free",
             file=sys.stderr,
         )
+        return None
+
+
+def check(arguments: list[str]) -> int:
+    """Say what `main` would find wrong in these arguments before it builds; return the exit code.
+
+    Raises:
+        SystemExit: argparse refused an argument.
+    """
+    running = _bound(_options(arguments))
+    if running:
+        running.server_close()
+    return 0 if running else 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options(arguments)
+    # the port first: who has to choose another one should not wait for the site before
+    running = _bound(options)
+    if not running:
         return 1
     try:
         if options.build:

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 from making import ROOT, fonts_of_a_machine, make_book, served
-from playwright.sync_api import Browser, Page, Playwright, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, sync_playwright
 
 from book import build as site_builder
 from d2lmini.language import use_language
@@ -71,8 +72,21 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """An installed Chrome or Chromium, or the browser that D2LMINI_BROWSER names."""
+    """An installed Chrome or Chromium, or the browser that D2LMINI_BROWSER names.
+
+    Nothing is kept for reading offline but where a test says `service_workers="allow"`: it is 7 MB each time.
+    """
     started = launch(playwright)
+    new_context = started.new_context
+
+    def without_worker(service_workers: str = "block", **options: Any) -> BrowserContext:
+        context = new_context(**options)
+        if service_workers == "block":
+            # Playwright's own way writes to the console, which tests hold to be empty
+            context.add_init_script("delete Navigator.prototype.serviceWorker")
+        return context
+
+    started.new_context = without_worker  # type: ignore[method-assign]
     yield started
     started.close()
 

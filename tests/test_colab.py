@@ -1,18 +1,26 @@
-"""Every widget with the packages that Colab has: ipywidgets 7.7.1 and anywidget 0.9.21, in a kernel."""
+"""Colab: every widget with its versions of ipywidgets and anywidget, and what a first cell does there."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jupyter_client.manager import start_new_kernel
 from making import ROOT
 
+from book.chapters import path_of
 from course import VENV
+from d2lmini.language import LANGUAGES
 from d2lmini.notebook import content
 from d2lmini.notebook.widgets import EXPLORERS, KINDS, checkpoint, module_source
+from tools import colab
 
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
 CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in content.exercise_names()}
+
+# pip reads the second as the value of --build-isolation: the setuptools of this Python builds the package
+NO_NETWORK = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +72,30 @@ def test_the_weights_of_a_model_come_as_bytes(said: list[dict[str, Any]]) -> Non
     ]
     (sent,) = [one for one in updates if one["content"]["data"]["buffer_paths"] == [["sent"]]]
     assert [bytes(part) for part in sent["buffers"]] == [checkpoint("en-zh")]
+
+
+# ---- the first cell, run as readers run it
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return colab.publish(tmp_path_factory.mktemp("published") / "repository")
+
+
+def run(*arguments: Any, **settings: str) -> list[str]:
+    """What is wrong; from a thread of its own, because browser tests leave an event loop running here."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(colab.run, *arguments, **NO_NETWORK, **settings).result()[1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_notebook_runs_from_an_empty_folder(
+    published: dict[str, str], tmp_path: Path, language: str
+) -> None:
+    """Its first cell installs d2lmini from the address that it names, and nothing else."""
+    assert run(path_of(language, "index"), tmp_path, published) == []
+
+
+def test_where_the_package_is_the_first_cell_installs_nothing(tmp_path: Path) -> None:
+    (told,) = run(path_of("en", "index"), tmp_path, {}, PYTHONPATH=str(ROOT))
+    assert "its first cell installed nothing" in told

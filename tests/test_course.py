@@ -29,7 +29,7 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in an empty folder, with a `.venv` that is made without installing anything."""
-    for file in (*course.EVERYTHING, course.COLAB):
+    for file in (*course.WORKING, *course.EVERYTHING, course.COLAB):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text("nothing\n")
     monkeypatch.setattr(course, "ROOT", tmp_path)
@@ -76,7 +76,7 @@ def test_alone_it_prints_help() -> None:
 def test_unknown_verb_is_a_sentence() -> None:
     result = run("publish")
     assert result.returncode == 2
-    assert result.stderr.startswith("publish: no such verb; there are serve, test")
+    assert result.stderr.startswith("publish: no such verb; there are serve, lab, test")
 
 
 # ---- the language of the terminal
@@ -176,7 +176,7 @@ def test_lockstep_needs_no_set_up(elsewhere: Path, monkeypatch: pytest.MonkeyPat
 def test_old_python_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 10, 1))
     monkeypatch.setenv("D2LMINI_LANGUAGE", "vi")  # whose words an old Python cannot read
-    assert course.main(["serve"]) == 1
+    assert course.main(["serve", "--port", "0"]) == 1
     assert "needs 3.11 or newer" in capsys.readouterr().err
 
 
@@ -202,23 +202,40 @@ def test_reading_does_not_include_everything(steps: list[str]) -> None:
     assert steps[-2:] == ["d2lmini", "the widgets of Colab"]
 
 
+def test_working_includes_reading_and_brings_no_tests(steps: list[str]) -> None:
+    course.set_up(course.WORKING)
+    assert steps == ["a virtual environment", "packages", "d2lmini"]
+    course.set_up(course.READING)
+    assert len(steps) == 3
+
+
 def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:
     course.set_up(course.READING)
-    (elsewhere / "requirements.txt").write_text("something\n")
+    (elsewhere / course.LOCK).write_text("something\n")
     course.set_up(course.READING)
     assert steps.count("packages") == 2
+
+
+def test_reading_goes_on_where_only_the_tests_need_something_new(steps: list[str], elsewhere: Path) -> None:
+    course.set_up(course.EVERYTHING)
+    before = len(steps)
+    (elsewhere / "requirements.txt").write_text("something\n")
+    course.set_up(course.READING)
+    assert len(steps) == before
+    course.set_up(course.EVERYTHING)
+    assert len(steps) > before
 
 
 def test_half_of_another_set_up_is_not_taken_for_the_old_one(
     steps: list[str], elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course.set_up(course.READING)
-    (elsewhere / "requirements.txt").write_text("something\n")
+    (elsewhere / course.LOCK).write_text("something\n")
     with monkeypatch.context() as patched:
         patched.setattr(course, "pip", lambda *arguments: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             course.set_up(course.READING)
-    (elsewhere / "requirements.txt").write_text("nothing\n")
+    (elsewhere / course.LOCK).write_text("nothing\n")
     course.set_up(course.READING)
     assert steps.count("packages") == 2
 
@@ -260,6 +277,7 @@ def test_missing_venv_names_the_package(steps: list[str], monkeypatch: pytest.Mo
         ),
         ("ERROR: No matching distribution found for torch==2.13.0", "does not exist for Python"),
         ("PermissionError: [Errno 13] Permission denied: 'x'", "may not be written"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "was not installed"),
         ("something else", "Installing it failed."),
     ],
 )
@@ -320,10 +338,10 @@ def test_any_failing_check_fails_and_pytest_is_last(modules: Modules, codes: dic
 
 def test_serve_builds_first_and_passes_its_options_on(modules: Modules) -> None:
     ran = modules()
-    assert course.main(["serve", "--port", "8001"]) == 0
-    assert ran == [("book.serve", ["--build", "--port", "8001"])]
+    assert course.main(["serve", "--port", "0"]) == 0
+    assert ran == [("book.serve", ["--build", "--port", "0"])]
     modules(**{"book.serve": 1})
-    assert course.main(["serve"]) == 1
+    assert course.main(["serve", "--port", "0"]) == 1
 
 
 def test_browser_comes_from_debian_as_root_else_from_playwright(

@@ -195,14 +195,23 @@ def test_each_kind_of_exercise(host: Host, name: str) -> None:
 
 
 def test_a_function_to_write_leads_to_where_python_runs(host: Host) -> None:
-    """From the website to Colab; in a notebook it runs already."""
+    """From the website to Colab or to the other places; in a notebook it runs already."""
     here = host.exercise("multi-head-attention/code-attention").here
-    link = here.get_by_role("link", name="Run this in Colab")
-    assert link.count() == isinstance(host, Website)
-    if isinstance(host, Website):
+    link, elsewhere = (
+        here.get_by_role("link", name="Run this in Colab"),
+        here.get_by_role("button", name="Elsewhere"),
+    )
+    website = isinstance(host, Website)
+    assert (link.count(), elsewhere.count()) == (website, website)
+    said = here.get_by_text("d2l.check").locator("..").inner_text()
+    assert said.startswith("Write it where Python runs" if website else "Write it in a cell of this notebook")
+    if website:
         address = link.get_attribute("href") or ""
         assert address.startswith("https://colab.research.google.com/github/")
         assert address.endswith("/chapters/en/multi-head-attention.ipynb")
+        elsewhere.click()
+        here.page.get_by_role("link", name="Open in Kaggle").wait_for()
+        assert here.page.evaluate("document.activeElement.closest('.places').open")
 
 
 def test_an_answer_is_there_again(host: Host) -> None:

@@ -106,19 +106,6 @@ def test_course_without_chapters_has_nothing_to_execute(tmp_path: Path) -> None:
     assert main([], tmp_path) == 0
 
 
-def test_stamp_follows_config_and_version(course: Path) -> None:
-    (course / "_config.yml").write_text(
-        "title: x\nrepository:\n  branch: main\n  url: https://example.org/me/d2lmini/\n"
-    )
-    (course / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
-    line = '%pip install -q "d2lmini @ git+https://example.org/you/d2lmini@v0"'
-    path = add(course, "one", notebook(("setup", line), ("other", "print(1)")))
-    assert main(["--stamp"], course) == 0
-    cells = read(path)["cells"]
-    assert cells[0]["source"] == ['%pip install -q "d2lmini @ git+https://example.org/me/d2lmini@v1.2.3"']
-    assert cells[1]["source"] == ["print(1)"]
-
-
 DRAWING = """
 from IPython.display import SVG, display
 display(SVG("<svg xmlns='http://www.w3.org/2000/svg'><g/>{}</svg>"))

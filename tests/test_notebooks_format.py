@@ -1,4 +1,4 @@
-"""The stored notebooks: readable ids, fixed metadata, executed without a warning, small, stamped."""
+"""The stored notebooks: readable ids, fixed metadata, executed without a warning, small."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from book.chapters import LANGUAGES, ROOT, Notebook, find, read, shown, source, write
-from tools.notebooks import METADATA, STAMP, WIDGET_VIEW, requirement
+from tools.notebooks import METADATA, WIDGET_VIEW
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 HASH = re.compile(r"[0-9a-f]{8}[0-9a-f-]*")
@@ -34,7 +34,11 @@ def slips(notebook: Notebook, language: str) -> list[str]:
             headings = re.findall(r"^#+ ", outside, re.M)
             if len(headings) > 1 or (headings and not text.startswith("#")):
                 found.append(f"{name}: a heading opens a cell, one in each")
+            if "note" in cell["metadata"].get("d2lmini", {}) and not headings:
+                found.append(f"{name}: a note stands with the heading of its section")
             continue
+        if "note" in cell["metadata"].get("d2lmini", {}):
+            found.append(f"{name}: a note stands with the heading of its section")
         if "use_language(" in text and f'use_language("{language}")' not in text:
             found.append(f"{name}: sets another language")
         if text.strip() and cell["execution_count"] is None:
@@ -63,14 +67,6 @@ def test_notebook_is_small_and_stored_as_the_tools_store_it(path: Path, tmp_path
     again = tmp_path / path.name
     write(again, json.loads(data))
     assert data == again.read_bytes()
-
-
-@pytest.mark.parametrize("path", EVERY, ids=shown)
-def test_first_cell_of_code_installs_this_version_from_this_repository(path: Path) -> None:
-    codes = [source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "code"]
-    stamps = [STAMP.findall(code) for code in codes]
-    assert stamps[:1] == [[requirement()]][: len(codes)], "run: python3 course.py notebooks --stamp"
-    assert not any(stamps[1:])
 
 
 def prose_words(notebook: Notebook) -> int:
@@ -131,6 +127,7 @@ def test_good_notebook_has_no_slips() -> None:
         (0, "id", "check", "twice"),
         (0, "source", ["text\n", "# Why?"], "heading"),
         (0, "source", ["# Why?\n", "## And?"], "heading"),
+        (1, "metadata", {"d2lmini": {"note": "Ask first."}}, "note"),
         (1, "execution_count", None, "not executed"),
         (1, "source", ['d2l.use_language("vi")'], "language"),
         (1, "outputs", [{"output_type": "stream", "name": "stderr", "text": ["oh"]}], "warning"),

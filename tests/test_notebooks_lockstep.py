@@ -124,3 +124,20 @@ def test_magics_count_as_code() -> None:
 
 def test_course_is_in_step() -> None:
     assert lockstep.check() == []
+
+
+def test_notes_are_held_in_step_as_texts_are() -> None:
+    english, translated = pair()
+    ours, theirs = (notebook["cells"][0]["metadata"] for notebook in (english, translated))
+    ours["d2lmini"] = {"note": "Ask first."}
+    assert lockstep.compare(english, translated) == [("title", "note missing")]
+    theirs["d2lmini"]["note"] = "Hãy hỏi trước."
+    [(_, what)] = lockstep.compare(english, translated)
+    assert what.startswith("note behind")
+    assert lockstep.mark_translated(english, translated, []) == ["title"]
+    assert lockstep.compare(english, translated) == []
+    ours["d2lmini"]["note"] = "Ask first, and wait."
+    [(_, what)] = lockstep.compare(english, translated)
+    assert what.startswith("note behind")
+    del ours["d2lmini"]
+    assert lockstep.compare(english, translated) == [("title", "has a note, in English none")]

@@ -1,11 +1,9 @@
 """The workflows of GitHub: what they run exists, what they use is pinned."""
 
 import importlib.util
+import json
 import re
 import shlex
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import yaml
 from making import ROOT
 
 import course
+from tools import report
 from tools.browser import BROWSERS
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -57,7 +56,9 @@ def test_each_command_exists(job: dict[str, Any]) -> None:
 def test_a_job_ends_and_uses_only_what_cannot_change(job: dict[str, Any]) -> None:
     assert job["timeout-minutes"] <= 60
     used = [step["uses"] for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", name) for name in used)
+    assert all(
+        re.fullmatch(r"(actions/[\w-]+|lycheeverse/lychee-action)@[0-9a-f]{40}", name) for name in used
+    )
     assert not re.search("-latest", str(job["runs-on"]))
 
 
@@ -71,15 +72,32 @@ def test_other_browsers_are_those_that_the_tests_can_use() -> None:
     assert ["chromium", *jobs["browser"]["strategy"]["matrix"]["browser"]] == list(BROWSERS)
 
 
-def test_the_lowest_versions_are_those_that_the_package_promises(tmp_path: Path) -> None:
-    test = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))
-    script = next(step["run"] for step in test["jobs"]["lowest"]["steps"] if step.get("shell") == "python")
-    for name in ("pyproject.toml", "requirements.txt"):
-        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
-    lowest = (tmp_path / "lowest.txt").read_text(encoding="utf-8").splitlines()
-    pinned = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    promised = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    assert sorted(set(lowest) - set(pinned)) == sorted(promise.replace(">=", "==") for promise in promised)
-    assert len(lowest) == len(pinned)
-    assert test["jobs"]["lowest"]["steps"][1]["with"]["python-version"] == "3.11"
+def test_what_fails_every_week_is_one_issue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[list[str], str]] = []
+    known = [{"number": 3, "title": "Links, and more"}, {"number": 7, "title": "Links"}]
+
+    def gh(arguments: list[str], given: str = "") -> str:
+        asked.append((arguments, given))
+        return json.dumps(known) if arguments[1] == "list" else ""
+
+    monkeypatch.setattr(report, "_gh", gh)
+    for name, value in (("SERVER_URL", "https://git.test"), ("REPOSITORY", "a/b"), ("RUN_ID", "5")):
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    (tmp_path / "found.md").write_text("x" * 100_000)
+    assert report.main(["Links", str(tmp_path / "found.md")]) == 0
+    assert asked[-1][0] == ["issue", "comment", "7", "--body-file", "-"]
+    assert (
+        asked[-1][1].startswith("https://git.test/a/b/actions/runs/5\n\nxxx") and len(asked[-1][1]) < 65_536
+    )
+    # nothing was written: the run broke off before
+    assert report.main(["Versions", str(tmp_path / "no.md")]) == 0
+    assert asked[-1][0] == ["issue", "create", "--title", "Versions", "--body-file", "-"]
+    assert asked[-1][1].strip() == "https://git.test/a/b/actions/runs/5"
+
+
+def test_only_the_step_that_reports_holds_a_token() -> None:
+    for path in WORKFLOWS:
+        for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
+            reporting = [step for step in job["steps"] if "github.token" in str(step)]
+            assert all("tools.report" in step["run"] and step["if"] == "failure()" for step in reporting)
+            assert bool(reporting) == (job.get("permissions", {}).get("issues") == "write")

@@ -1,10 +1,11 @@
 """Measures the finished website as a reader on a slow phone meets it, for `course.py bench --section site`.
 
-A first visit over 1.6 Mbit/s and 150 ms with a processor slowed down four times, then the first touch of
-widgets. A fresh browser context each time; medians.
+A first visit over 1.6 Mbit/s and 150 ms with a processor slowed down four times, the way on to the next page,
+then the first touch of widgets. A fresh browser context each time; medians.
 """
 
 import gzip
+import re
 import statistics
 import threading
 from collections.abc import Iterator
@@ -15,10 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from book.serve import Handler
+from d2lmini.language import LANGUAGES
 from tools.browser import launch
 
-VISITS = 5
-PAGES = ("en/self-attention", "vi/self-attention", "zh/self-attention", "en/complexity", "en/index")
+VISITS = 7
+# in each language the heaviest text and the heaviest pictures; the first page; the longest of all
+PAGES = (
+    *(f"{language}/{name}" for language in LANGUAGES for name in ("self-attention", "what-it-learned")),
+    "en/index",
+    "vi/api",
+)
+WIDTHS = {"phone": 390, "desk": 1280}
+PICTURE = re.compile(r'<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL)
 PACKED = {".html", ".js", ".css", ".svg", ".json", ".ipynb"}  # as any host of web pages does
 NETWORK = {
     "offline": False,
@@ -27,10 +36,17 @@ NETWORK = {
     "uploadThroughput": 0.75e6 / 8,
 }
 OBSERVE = """
-window.measured = {paint: 0, shift: 0, touch: 0};
+window.measured = {paint: 0, shift: 0, touch: 0, own: false};
 const watch = (type, each, more = {}) => new PerformanceObserver((list) => list.getEntries().forEach(each))
     .observe({type, buffered: true, ...more});
 watch("largest-contentful-paint", (entry) => (measured.paint = entry.startTime));
+// before each paint: has the first one what it needs to show the page in its own face?
+const look = () => {
+    const faces = [...document.fonts].filter((face) => face.family.includes("d2lmini Page"));
+    measured.own = faces.length > 0 && faces.every((face) => face.status === "loaded");
+    if (!performance.getEntriesByName("first-contentful-paint").length) requestAnimationFrame(look);
+};
+requestAnimationFrame(look);
 watch("layout-shift", (entry) => (measured.shift += entry.hadRecentInput ? 0 : entry.value));
 const longer = (entry) => (measured.touch = Math.max(measured.touch, entry.duration));
 watch("event", longer, {durationThreshold: 16});
@@ -83,9 +99,9 @@ def _served(site: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _slow_phone(browser: Any) -> Iterator[tuple[Any, dict[str, float]]]:
-    """A fresh page on a slow phone, and the bytes that each of its requests brought."""
-    context = browser.new_context(viewport={"width": 375, "height": 800})
+def _slow_phone(browser: Any, width: int = WIDTHS["phone"]) -> Iterator[tuple[Any, dict[str, float]]]:
+    """A fresh page on a slow phone, however wide, and the bytes that each of its requests brought."""
+    context = browser.new_context(viewport={"width": width, "height": 800})
     page = context.new_page()
     page.add_init_script(OBSERVE)
     page.goto("about:blank")
@@ -111,14 +127,61 @@ def _slow_phone(browser: Any) -> Iterator[tuple[Any, dict[str, float]]]:
     context.close()
 
 
-def visit(browser: Any, address: str) -> list[float]:
-    """Return KB, requests, largest paint in ms, load in ms and layout shift of a first visit."""
-    with _slow_phone(browser) as (page, brought):
+def pictures(page: Path) -> float:
+    """Return the KB that the pictures of a page add to it as it is sent."""
+    whole = page.read_text(encoding="utf-8")
+    packed = [len(gzip.compress(text.encode(), 6)) for text in (whole, PICTURE.sub("", whole))]
+    return (packed[0] - packed[1]) / 1000
+
+
+def visit(browser: Any, address: str, width: int = WIDTHS["phone"]) -> list[float]:
+    """Return KB, requests, largest paint and load in ms, layout shift, own face at the first paint or not."""
+    with _slow_phone(browser, width) as (page, brought):
         page.goto(address, wait_until="load", timeout=60_000)
         page.wait_for_timeout(1500)
         found = page.evaluate("measured")
         load = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-        return [sum(brought.values()) / 1000, len(brought), found["paint"], load, found["shift"]]
+        return [
+            sum(brought.values()) / 1000,
+            len(brought),
+            found["paint"],
+            load,
+            found["shift"],
+            found["own"],
+        ]
+
+
+def turn(browser: Any, address: str, rested: bool) -> float:
+    """Return the ms from a click on the link to the next page to its first picture.
+
+    A browser under remote control makes no page ready, it only fetches it: without one it is there sooner.
+
+    Args:
+        browser: shows the page.
+        address: the page with that link.
+        rested: the pointer rests on the link before.
+    """
+    with _slow_phone(browser, WIDTHS["desk"]) as (page, _):
+        page.goto(address, wait_until="load", timeout=60_000)
+        link = page.locator(".turn .next")
+        page.locator("html[data-measured]").wait_for()
+        link.scroll_into_view_if_needed()
+        if rested:
+            link.hover()
+            page.wait_for_timeout(2000)
+        here = page.url
+        page.evaluate("addEventListener('click', () => (sessionStorage.clicked = Date.now()), true)")
+        link.click(no_wait_after=True)
+        page.wait_for_url(lambda url: url != here, wait_until="load")
+        page.wait_for_timeout(500)
+        return float(
+            page.evaluate(
+                """() => {
+                    const [{ startTime }] = performance.getEntriesByName("first-contentful-paint");
+                    return performance.timeOrigin + startTime - sessionStorage.clicked;
+                }"""
+            )
+        )
 
 
 def touch(browser: Any, address: str, where: str, what: str, how: str) -> float:
@@ -148,12 +211,24 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         rows = []
         for page in PAGES:
             visits = [visit(browser, f"{address}/{page}.html") for _ in range(VISITS)]
-            kilobytes, requests, paint, load, shift = map(statistics.median, zip(*visits, strict=True))
-            rows.append(
-                [page, f"{kilobytes:.0f}", f"{requests:.0f}", f"{paint:.0f}", f"{load:.0f}", f"{shift:.3f}"]
-            )
-        header = ["page", "KB", "requests", "largest paint, ms", "load, ms", "layout shift"]
+            kilobytes, requests, paint, load, shift, _ = map(statistics.median, zip(*visits, strict=True))
+            wide = visit(browser, f"{address}/{page}.html", WIDTHS["desk"])
+            text = kilobytes - pictures(site / f"{page}.html")
+            figures = (f"{figure:.0f}" for figure in (kilobytes, text, requests, paint, load))
+            own = sum(one[5] for one in (*visits, wide))
+            rows.append([page, *figures, f"{own} of {VISITS + 1}", f"{shift:.3f} {wide[4]:.3f}"])
+        header = ["page", "KB", "KB before pictures", "requests", "largest paint, ms", "load, ms"]
+        header += [
+            "first paint in its own face",
+            f"layout shift at {' and '.join(map(str, WIDTHS.values()))} px",
+        ]
         yield "first visit: 1.6 Mbit/s, 150 ms, processor ×1/4", header, rows
+        rows = []
+        for language in LANGUAGES:
+            start = f"{address}/{language}/self-attention.html"
+            turns = [[turn(browser, start, rested) for _ in range(3)] for rested in (True, False)]
+            rows.append([language, *(f"{statistics.median(few):.0f}" for few in turns)])
+        yield "from a click to the next page", ["", "pointer rested on the link, ms", "at once, ms"], rows
         rows = []
         for widget, (page, *how) in TOUCHES.items():
             times = [touch(browser, f"{address}/en/{page}.html", *how) for _ in range(3)]

@@ -6,8 +6,8 @@ FONT is one of
   With it matplotlib measures text, and every plot has the same layout everywhere; a page shows its own font.
   It has the 3 755 characters of GB 2312 level 1, punctuation, and what the course's texts use beyond them.
 - SourceSans3VF-Upright.ttf and SourceSans3VF-Italic.ttf 3.052, of npm's package `source-sans` 3.52.0: make
-  the web fonts, in three parts. The ranges in site.css say which characters are in which part; the Vietnamese
-  part has those of English as well, so that kerning joins them.
+  the web fonts, a file a style. The ranges in site.css say which characters they have. Each page carries what
+  it shows of them: one weight a file, because of two weights in one, half the bytes would be the other's.
 
 All are under the SIL Open Font License 1.1, which reserves their names for the unchanged fonts.
 The same input and fontTools give the same bytes.
@@ -92,17 +92,16 @@ def chinese(font: TTFont) -> None:
 
 
 def web(source: str) -> None:
-    italic = "Italic" in source
-    parts = {file: points for file, points in ranges().items() if ("italic" in file) == italic}
-    english = parts[f"fonts/d2lmini-sans{'-italic' * italic}.woff2"]
-    for file, points in parts.items():
-        font = instancer.instantiateVariableFont(TTFont(source), {"wght": 400 if italic else (400, 700)})
+    characters_of = ranges()
+    for style, weight in (("italic", 400),) if "Italic" in source else (("regular", 400), ("semibold", 600)):
+        file = f"fonts/d2lmini-sans-{style}.woff2"
+        font = instancer.instantiateVariableFont(TTFont(source), {"wght": weight})
         written = io.BytesIO()
         font.save(written)
         font = TTFont(written)  # fontTools cuts what was read from a file, not what was changed since
-        kept = points | english if "-vi" in file else points
-        cut(font, kept, ["ccmp", "kern", "liga", "locl", "mark", "mkmk"], [0, 1, 2, 3, 4, 6])
-        name(font, LATIN, "Italic" if italic else "Regular")
+        kept = ["ccmp", "kern", "liga", "locl", "mark", "mkmk"]
+        cut(font, characters_of[file], kept, [0, 1, 2, 3, 4, 6])
+        name(font, LATIN, style.capitalize())
         font.flavor = "woff2"
         font.save(STATIC / file)
 

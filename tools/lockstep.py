@@ -2,7 +2,8 @@ r"""Hold the three languages in step: `python -m tools.lockstep` lists what is m
 
 English is the source. A translated cell has the id and the type of its English cell, in the same order. Its
 code is the same but for comments and the line that sets the language; its displayed formulas are the same but
-for `\text{…}`; and a translated text keeps, in its metadata, the hash of the English it was made from.
+for `\text{…}`; and a translated text keeps, in its metadata, the hash of the English it was made from. So
+does the note of a section, which whoever presents it sees.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from book.chapters import (
     find,
     fingerprint,
     lines,
+    note_of,
     path_of,
     read,
     shown,
@@ -51,6 +53,16 @@ def formulas(text: str) -> list[str]:
     return [re.sub(r"\s", "", TEXT_IN_MATH.sub("", formula)) for formula in DISPLAYED.findall(text)]
 
 
+def note_slip(english: Cell, translated: Cell) -> str | None:
+    """Say what is wrong with the note of a translated cell."""
+    ours, theirs = note_of(english), note_of(translated)
+    if bool(ours) != bool(theirs):
+        return "note missing" if ours else "has a note, in English none"
+    if ours and kept(translated, "note_source") != fingerprint(ours):
+        return "note behind: the English note changed, or it was never marked as translated"
+    return None
+
+
 def compare(english: Notebook, translated: Notebook) -> list[tuple[str, str]]:
     """Return the cells of a translated notebook that are out of step, each with what is wrong."""
     found = []
@@ -75,6 +87,8 @@ def compare(english: Notebook, translated: Notebook) -> list[tuple[str, str]]:
                 found.append((name, "not marked as translated"))
             elif behind(cell, other):
                 found.append((name, "behind: the English text changed"))
+            if slip := note_slip(cell, other):
+                found.append((name, slip))
     common = [name for name in ours if name in theirs]
     order = [name for name in theirs if name in ours]
     if common != order:
@@ -147,9 +161,12 @@ def mark_translated(english: Notebook, translated: Notebook, names: list[str]) -
         raise CourseError(f"{', '.join(unknown)}: no text cell with this id in both languages")
     marked = []
     for name in names or [name for name in theirs if name in ours]:
-        new = fingerprint(source(ours[name]))
-        if kept(theirs[name]) != new:
-            theirs[name]["metadata"].setdefault("d2lmini", {})["source"] = new
+        mark = theirs[name]["metadata"].setdefault("d2lmini", {})
+        new = {"source": fingerprint(source(ours[name]))}
+        if note_of(ours[name]) and note_of(theirs[name]):
+            new["note_source"] = fingerprint(note_of(ours[name]))
+        if new.items() - mark.items():
+            mark |= new
             marked.append(name)
     return marked
 

@@ -12,12 +12,11 @@ import os
 import re
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from pathlib import Path
 
-import yaml
+from jupyter_client.kernelspec import KernelSpecManager
 
 from book.chapters import (
     LANGUAGES,
@@ -29,10 +28,10 @@ from book.chapters import (
     lines,
     read,
     shown,
-    source,
     write,
 )
 from tools.kernels import KERNEL_ENVIRONMENT, ThisPython
+from tools.stamp import address_and_version, stamp
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -47,7 +46,6 @@ ELSEWHERE = {
     "import torch; torch.set_num_threads(2); sys.path.pop(0)",
     "on another device": "{tools}\nfrom tools.other_device import be_a_gpu; be_a_gpu(); sys.path.pop(0)",
 }
-STAMP = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
 CELL_SECONDS = 300
 
 
@@ -56,7 +54,11 @@ class CellError(CourseError):
 
 
 async def execute(
-    path: Path, notebook: Notebook, progress: Callable[[int, str], None] | None = None
+    path: Path,
+    notebook: Notebook,
+    progress: Callable[[int, str], None] | None = None,
+    specs: KernelSpecManager | None = None,
+    environment: dict[str, str] | None = None,
 ) -> Notebook:
     """Return the notebook with the outputs that its cells give now, in a kernel of this Python.
 
@@ -64,6 +66,8 @@ async def execute(
         path: where the notebook lies; the kernel starts in that folder.
         notebook: its content, left as it is.
         progress: called with the number and the id of each cell that starts.
+        specs: starts another kernel than that of this Python.
+        environment: the kernel's, instead of this process's.
 
     Raises:
         CellError: a cell raised an error, ran out of time, ended the kernel or wrote to stderr.
@@ -76,8 +80,8 @@ async def execute(
 
     class Manager(AsyncKernelManager):
         @default("kernel_spec_manager")
-        def _this_python(self) -> ThisPython:
-            return ThisPython()
+        def _which_python(self) -> KernelSpecManager:
+            return specs or ThisPython()
 
     at = "?"
 
@@ -100,7 +104,7 @@ async def execute(
         on_cell_start=started,
     )
     try:
-        await client.async_execute(env={**os.environ, **KERNEL_ENVIRONMENT})
+        await client.async_execute(env={**(environment or os.environ), **KERNEL_ENVIRONMENT})
     except CellExecutionError as error:
         where = error.traceback.rsplit("-" * 75, 1)[-1]  # before it stands the cell's whole source
         plain = re.sub(r"\x1b\[[0-9;]*m", "", where).strip()
@@ -159,8 +163,13 @@ def differences(path: Path, way: str) -> list[str]:
         done = asyncio.run(execute(path, stored | {"cells": [first, *stored["cells"]]}))
     except CellError as error:
         return [f"{way}: {error}"]
+    return compared(path, stored["cells"], done["cells"][1:], way)
+
+
+def compared(path: Path, stored: list[Cell], done: list[Cell], way: str) -> list[str]:
+    """Return the cells that print something else than is stored, each with what; `way` says when they do."""
     found = []
-    for before, after in zip(stored["cells"], done["cells"][1:], strict=True):
+    for before, after in zip(stored, done, strict=True):
         if VARIES in before["metadata"].get("tags", ()):
             continue
         here, there = (list(_printed(cell)) for cell in (before, after))
@@ -183,26 +192,6 @@ def _printed(cell: Cell) -> Iterator[str]:
             yield from ["a drawing"] if drawing else "".join(text).splitlines()
         else:
             yield from sorted(data)
-
-
-def requirement(root: Path = ROOT) -> str:
-    """Return what the first cell installs, as `https://…/d2lmini@v0.3.0`."""
-    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    url = config.get("repository", {}).get("url")
-    if not url:
-        raise CourseError("_config.yml: no repository.url, from which the notebooks install d2lmini in Colab")
-    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    return f"{url.rstrip('/')}@v{version}"
-
-
-def stamp(notebook: Notebook, wanted: str) -> int:
-    """Write the requirement into the cells that install d2lmini, in place; return how many cells changed."""
-    changed = 0
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code" and (text := STAMP.sub(wanted, source(cell))) != source(cell):
-            cell["source"] = lines(text)
-            changed += 1
-    return changed
 
 
 async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]:
@@ -252,23 +241,32 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     parser.add_argument(
         "--stamp",
         action="store_true",
-        help="execute nothing; write repository.url of _config.yml and the version into the first cells",
+        help="execute nothing; write the address of _config.yml and the version of pyproject.toml "
+        "into the first cells and wherever else they are stated",
     )
     parser.add_argument(
         "--elsewhere",
         action="store_true",
         help="store nothing; tell which cells would print something else on another machine",
     )
+    parser.add_argument(
+        "--colab",
+        action="store_true",
+        help="store nothing; run each as a reader of Colab does, its first cell included, in an empty folder",
+    )
     options = parser.parse_args(arguments)
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
         if options.stamp:
-            wanted = requirement(root)
-            for path in paths:
-                if stamp(notebook := read(path), wanted):
-                    write(path, notebook)
-                    print(f"{shown(path, root)}: installs {wanted}")
+            for path in stamp(paths, root):
+                print(f"{shown(path, root)}: brought up to date")
+            address, version = address_and_version(root)
+            print(f"Readers install {address}@v{version}: tag the commit v{version} and push the tag.")
             return 0
+        if options.colab:
+            from tools.colab import check  # it executes notebooks with this module
+
+            return int(check(paths))
         if options.elsewhere:
             found = [line for path in paths for way in ELSEWHERE for line in differences(path, way)]
             print(*found or [f"{len(paths)} notebooks print the same"], sep="\n")

@@ -22,7 +22,18 @@ from typing import Any, NamedTuple
 import yaml
 from markdown_it import MarkdownIt
 
-from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, chapters, path_of, read, shown, source
+from book.chapters import (
+    LANGUAGES,
+    ROOT,
+    CourseError,
+    Notebook,
+    chapters,
+    note_of,
+    path_of,
+    read,
+    shown,
+    source,
+)
 from d2lmini.language import words
 from d2lmini.letters import HAN
 
@@ -97,6 +108,8 @@ def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Te
         text = source(cell) if cell["cell_type"] == "markdown" else comments(source(cell))
         if text.strip():
             yield Text(f"{where}#{cell['id']}", language, text)
+        if note := note_of(cell):
+            yield Text(f"{where}#{cell['id']}, note", language, note)
         printed = "".join("".join(output.get("text", "")) for output in cell.get("outputs", ()))
         # the package's errors are in English everywhere; a cell that prints one says so by its tag
         meant = ENGLISH in cell.get("metadata", {}).get("tags", ())

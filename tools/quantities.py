@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, path_of, read, shown, source
+from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, note_of, path_of, read, shown, source
 from d2lmini.language import words
 from tools.prose import CODE, Finding, leaves
 
@@ -98,6 +98,7 @@ def _said(cell: Cell, language: str) -> Iterator[str]:
     """Yield what a cell tells the reader in words: its text, what a figure shows, what an explorer says."""
     if cell["cell_type"] == "markdown":
         yield source(cell)
+        yield note_of(cell)
         return
     for output in cell["outputs"] if "d2l.figure(" in source(cell) else ():
         drawing = "".join(output.get("data", {}).get("image/svg+xml", ""))

@@ -1,6 +1,7 @@
 """Cell ids as section anchors, numbered formulas as link targets, and notes on sections that are behind."""
 
 import re
+from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -69,8 +70,8 @@ def _visit_note(self: Any, node: behind_note) -> None:
     site = words(self.config.d2lmini_language)["site"]
     page = self.builder.current_docname
     self.body.append(
-        f'<p class="behind">{site["behind"]} '
-        f'<a href="../en/{page}.html#{node["anchor"]}" hreflang="en">{site["behind_link"]}</a></p>\n'
+        f'<p class="behind">{escape(site["behind"])} '
+        f'<a href="../en/{page}.html#{node["anchor"]}" hreflang="en">{escape(site["behind_link"])}</a></p>\n'
     )
     raise nodes.SkipNode
 

@@ -17,7 +17,7 @@ from fontTools.ttLib import TTFont
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
-from book import search
+from book import search, slides
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
 from d2lmini.language import LANGUAGES, words
@@ -102,13 +102,14 @@ def formula_characters(pages: list[Path]) -> dict[str, str]:
 
 
 @cache
-def cut_font(name: str, characters: str) -> bytes:
-    """One of KaTeX's fonts with only these characters, as woff2."""
-    font = TTFont(KATEX / "fonts" / f"KaTeX_{name}.woff2")
-    # without names: the license reserves KaTeX's for its unchanged fonts
+def cut_font(path: Path, characters: str) -> bytes:
+    """A font with only these characters, as woff2."""
+    font = TTFont(path)
+    # without names: the licenses reserve them for the unchanged fonts
     options = subset.Options(
         flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]
     )
+    options.drop_tables += ["BASE", "STAT"]
     cutter = subset.Subsetter(options)
     cutter.populate(text=characters)
     cutter.subset(font)
@@ -118,17 +119,22 @@ def cut_font(name: str, characters: str) -> bytes:
     return buffer.getvalue()
 
 
-@cache
-def formula_face(name: str, characters: str) -> str:
-    """One of KaTeX's fonts, cut and inside the rule: no formula changes its width after it is shown."""
-    family, _, style = name.partition("-")
-    data = base64.b64encode(cut_font(name, characters)).decode()
-    weight = 700 if "Bold" in style else 400
-    slope = "italic" if "Italic" in style else "normal"
+def font_face(family: str, style: str, path: Path, characters: str) -> str:
+    """A font, cut and inside its rule: no text changes its face or its width after it is shown."""
+    data = base64.b64encode(cut_font(path, characters)).decode()
     return (
-        f"@font-face{{font-family:KaTeX_{family};font-style:{slope};font-weight:{weight};font-display:block;"
+        f"@font-face{{font-family:{family};{style};font-display:block;"
         f'src:url("data:font/woff2;base64,{data}") format("woff2")}}'
     )
+
+
+def formula_face(name: str, characters: str) -> str:
+    """One of KaTeX's fonts, cut and inside its rule."""
+    family, _, style = name.partition("-")
+    weight = 700 if "Bold" in style else 400
+    slope = "italic" if "Italic" in style else "normal"
+    path = KATEX / "fonts" / f"KaTeX_{name}.woff2"
+    return font_face(f"KaTeX_{family}", f"font-style:{slope};font-weight:{weight}", path, characters)
 
 
 @cache
@@ -166,9 +172,10 @@ def code_styles() -> str:
     tokens = "\n".join(
         line for line in (light + "\n" + dark).splitlines() if re.search(r"\.highlight \.\w+ \{", line)
     )
-    # weight and slope are the theme's business: code keeps one face
-    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?", "", tokens)
-    tokens = re.sub(r"^.*\.linenos.*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
+    # weight and slope are the theme's business: code keeps one face; a color like the text's needs no rule
+    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #(?:080808|E6EDF3);?", "", tokens)
+    # line numbers; what is printed, of which only one of the two knows
+    tokens = re.sub(r"^.*\.(?:linenos|g[op]) .*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
     return squeeze(tokens)
 
 
@@ -183,6 +190,8 @@ def version() -> str:
             digest.update(json.dumps(words(language)["site"][kind]).encode())
     for kind, language in product(KINDS, LANGUAGES):
         digest.update(module_source(kind, language).encode())
+    for language in LANGUAGES:
+        digest.update(slides.script(language).encode())
     for path in sorted(CHECKPOINTS.glob("*.safetensors")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
@@ -199,6 +208,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     (static / "search.js").write_text(search.script(), encoding="utf-8")
     said = words(app.config.d2lmini_language)["site"]["figure"]
     (static / "figure.json").write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
+    (static / "slides.js").write_text(slides.script(app.config.d2lmini_language), encoding="utf-8")
+    (static / "notes.json").write_text(slides.notes(app.env.metadata), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for kind in KINDS:
         module = module_source(kind, app.config.d2lmini_language)

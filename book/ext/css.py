@@ -9,6 +9,8 @@ from typing import Any
 import tinycss2
 
 CLASS = re.compile(r'class="([^"]*)"')
+QUOTED = re.compile(r'"([^"\n]*)"|`([^`]*)`')
+NAME = re.compile(r"[\w-]+")
 
 
 def squeeze(css: str) -> str:
@@ -21,7 +23,7 @@ def _squeezed(tokens: list[Any]) -> list[Any]:
     for position, token in enumerate(tokens):
         if token.type == "whitespace":
             after = tokens[position + 1] if position + 1 < len(tokens) else None
-            if not kept or _parts(kept[-1]) or after is None or _parts(after):
+            if not kept or _parts(kept[-1]) or kept[-1] == ":" or after is None or _parts(after):
                 continue
             token.value = " "
         elif token.type == "{} block":
@@ -37,9 +39,10 @@ def _parts(token: Any) -> bool:
     return token.type in ("{} block", "whitespace") or (token.type == "literal" and token.value in ";,>")
 
 
-def used_rules(css: str, page: str) -> str:
-    """The rules that can apply to a page to which no script adds classes."""
-    classes = {name for value in set(CLASS.findall(page)) for name in value.split()}
+def used_rules(css: str, page: str, scripts: str = "") -> str:
+    """The rules that can apply to a page, to which these scripts may add the classes that they name."""
+    named = {*CLASS.findall(page), *(name for quoted in QUOTED.findall(scripts) for name in quoted)}
+    classes = {name for value in named for name in NAME.findall(value)}
     return "".join(_used(_rules(css), classes))
 
 

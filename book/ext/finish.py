@@ -12,17 +12,23 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 from book.ext import assets
 from book.ext.css import used_rules
+from book.ext.faces import page_faces
+from book.ext.markup import small, small_script
+from book.ext.page import allow_only_these_styles
 
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
+KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
 STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
 
 
-def _without_states(page: str, static: Path, name: str) -> str:
-    states: list[object] = []
+def _without_states(page: str, static: Path, name: str) -> tuple[str, list[Any]]:
+    """The page without what its widgets know, and that."""
+    states: list[Any] = []
 
     def take(match: re.Match[str]) -> str:
         states.append(json.loads(html.unescape(match[2])))
@@ -30,30 +36,43 @@ def _without_states(page: str, static: Path, name: str) -> str:
 
     page = STATE.sub(take, page)
     if not states:
-        return page
+        return page, []
     text = json.dumps(states, ensure_ascii=False, separators=(",", ":"))
     (static / "states").mkdir(exist_ok=True)
     (static / "states" / f"{name}.json").write_text(text, encoding="utf-8")
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return page.replace("<body ", f'<body data-states="_static/states/{name}.json?{digest}" ', 1)
+    return page.replace("<body ", f'<body data-states="_static/states/{name}.json?{digest}" ', 1), states
 
 
-def finish(source: Path, target: Path, names: list[str]) -> None:
+def finish(source: Path, target: Path, names: list[str], language: str) -> None:
     """Write finished copies of these pages of one language, and what they need, to `target`."""
     shutil.rmtree(target, ignore_errors=True)
     static = target / "_static"
     shutil.copytree(source / "_static", static, ignore=shutil.ignore_patterns("*.css"))
     site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
+    scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(static.glob("*.js")))
+    for path in assets.STATIC.glob("*.js"):
+        (static / path.name).write_text(small_script(path.read_text(encoding="utf-8")), encoding="utf-8")
     code, formulas = assets.code_styles(), assets.formula_rules()
     icon = base64.b64encode((static / "icon.svg").read_bytes()).decode()
     for name in names:
         page = (source / f"{name}.html").read_text(encoding="utf-8")
         characters = assets.formula_characters([source / f"{name}.html"])
         faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
-        styles = site + used_rules(code, page) + faces + used_rules(formulas, page)
+        page, states = _without_states(page, static, name)
+        own = page_faces(page, states, set(KIND.findall(page)), language)
+        page, repeated = small(page)
+        styles = (
+            own
+            + used_rules(site, page, scripts)
+            + used_rules(code, page)
+            + faces
+            + used_rules(formulas, page)
+            + repeated
+        )
         sheets = SHEETS.search(page)
         assert sheets, f"{name}: the layout links no stylesheet"
         page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"
         page = ICON.sub(f'<link rel="icon" href="data:image/svg+xml;base64,{icon}"', page)
-        page = _without_states(page, static, name)
+        page = allow_only_these_styles(page)
         (target / f"{name}.html").write_text(page, encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from book.behind import cells_behind
-from book.chapters import source as text_of
+from book.chapters import note_of, source as text_of
 from book.ext import maths, svg
 from d2lmini.language import words
 
@@ -98,6 +98,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     meta["widgets"] = widgets
     meta["exercises"] = [w["data-id"] for w in widgets if w.get("data-widget") == "exercise"]
     meta["description"] = _description(notebook)
+    meta["notes"] = {cell["id"]: note for cell in notebook["cells"] if (note := note_of(cell))}
     meta["behind"] = []
     english = path.parent.parent / "en" / path.name
     if language != "en" and english.exists():

@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
+from book import licenses
 from book.ext import assets
 from d2lmini import __version__
 from d2lmini.language import words
@@ -21,25 +22,68 @@ from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
 
-# Before the first paint: the chosen theme, or the system's; and the fonts of the formulas, which lie in the
-# page and would else be unpacked only after it. Allowed by its hash, so keep it one constant.
+# Before the first paint: the chosen theme, or the system's; and the fonts that lie in the page, which would
+# else be unpacked only after it. Allowed by its hash, so keep it one constant.
 HEAD_SCRIPT = (
     '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
-    'document.fonts.forEach(f=>f.family.includes("KaTeX")&&f.load())})()'
+    "document.fonts.forEach(f=>/KaTeX|Page/.test(f.family)&&f.load())})()"
 )
 
 
+# What a browser that can do so makes ready before it is asked for. It shows at once the page of a link on
+# which the pointer rests, and the next page when site.js marks it; of other links that it marks, the page is
+# only fetched. So is a page in another language: its link gets the place being read when it is clicked.
+AHEAD = json.dumps(
+    {
+        "prerender": [
+            {
+                "where": {
+                    "and": [
+                        {"href_matches": "/*.html"},
+                        {"not": {"selector_matches": "[href^='#'],[data-language]"}},
+                    ]
+                },
+                "eagerness": "moderate",
+            },
+            {"where": {"selector_matches": ".next.ahead"}, "eagerness": "immediate"},
+        ],
+        "prefetch": [
+            {"where": {"selector_matches": ".ahead"}, "eagerness": "immediate"},
+            {"where": {"selector_matches": "[data-language]"}, "eagerness": "moderate"},
+        ],
+    },
+    separators=(",", ":"),
+)
+
+
+INLINE_STYLES = "style-src 'self' 'unsafe-inline'"
+STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+
+
 def content_security_policy() -> str:
-    """Nothing from another host; scripts as files, and the head's by its hash."""
-    digest = base64.b64encode(hashlib.sha256(HEAD_SCRIPT.encode()).digest()).decode()
+    """Nothing from another host; scripts as files, and the head's by their hashes."""
     return (
-        f"default-src 'self'; script-src 'self' 'sha256-{digest}'; "
-        "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
+        f"default-src 'self'; script-src 'self' {_hash(HEAD_SCRIPT)} {_hash(AHEAD)}; "
+        f"{INLINE_STYLES}; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _hash(text: str) -> str:
+    """How a policy names a script or a style sheet that it allows in the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def allow_only_these_styles(page: str) -> str:
+    """A finished page with a policy that allows its own style sheets, by their hashes, and no other.
+
+    Attributes may have styles: KaTeX and the drawings place what they show by them.
+    """
+    sheets = " ".join(_hash(sheet) for sheet in STYLE.findall(page))
+    return page.replace(INLINE_STYLES, f"style-src 'self' {sheets}; style-src-attr 'unsafe-inline'", 1)
 
 
 def _is_far(section: nodes.Element) -> bool:
@@ -221,6 +265,7 @@ def fill(
         for code in config.d2lmini_languages
     ]
     body = context.get("body", "")
+    notebook = position is not None
     context["d2l"] = {
         "tag": words(language)["language"]["tag"],
         "language": language,
@@ -237,17 +282,34 @@ def fill(
         "canonical": f"{base}/{language}/{name}.html" if base else "",
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
+        "ahead": AHEAD,
         "description": meta.get("description") or site["tagline"],
         "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
-        + f"/blob/{branch}/{path}",
-        "source": f"{repository}/blob/{branch}/{path}",
+        + f"/blob/{branch}/{path}"
+        if notebook
+        else "",
+        "source": f"{repository}/blob/{branch}/{path}" if notebook else "",
+        "kaggle": "https://www.kaggle.com/kernels/welcome?src="
+        + repository.replace("https://github.com/", "https://raw.githubusercontent.com/")
+        + f"/{branch}/{path}",
+        "lab": f"git clone {repository}\ncd {repository.rsplit('/', 1)[-1]}\n"
+        f"python3 course.py lab {name} --lang {language}",
+        "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"
+        f"jupyter/bin/jupyter lab {name}.ipynb",
         "report": _report(app, pagename, repository, base),
         "repository": repository,
         "has_formulas": 'class="katex"' in body,
         "has_search": bool(config.d2lmini_languages),
-        "download": f"{name}.ipynb" if config.d2lmini_languages else "",
+        "download": f"{name}.ipynb" if notebook and config.d2lmini_languages else "",
         "version": assets.version(),
     }
+
+
+def _licenses(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
+    """The page that is made of no notebook."""
+    language = app.config.d2lmini_language
+    title = escape(words(language)["site"]["licenses"])
+    return [(licenses.PAGE, {"title": title, "parts": licenses.shown(language)}, "licenses.html")]
 
 
 def setup(app: Sphinx) -> None:
@@ -256,4 +318,5 @@ def setup(app: Sphinx) -> None:
     app.set_translator("html", Translator)
     app.add_node(HideCodeCellNode, override=True, html=(_hidden_cell, _hidden_cell_end))
     app.connect("env-updated", _pages_to_write_again)
+    app.connect("html-collect-pages", _licenses)
     app.connect("html-page-context", fill)

@@ -117,7 +117,8 @@ def readable(name: str, language: str) -> str:
         )
         parts.append(f"<pre>{html.escape(code, quote=False)}</pre>")
     if "values" in content:
-        parts.append("<pre>" + "\n".join("  ".join(row) for row in content["values"]) + "</pre>")
+        rows = "\n".join("  ".join(row) for row in content["values"])
+        parts.append(f"<pre>{html.escape(rows, quote=False)}</pre>")
     if "areas" in content:
         parts.append(listed(area["text"] for area in content["areas"]))
     if "starter" in content:
@@ -143,7 +144,7 @@ def _html(text: Any, numbers: dict[str, str]) -> str:
             ((key, inner),) = part.items()
             piece = f"<{_TAGS[key]}>{html.escape(inner, quote=False)}</{_TAGS[key]}>"
         for name, number in numbers.items():
-            piece = piece.replace("{{" + name + "}}", number)
+            piece = piece.replace("{{" + name + "}}", html.escape(number, quote=False))
         pieces.append(piece)
     return "".join(pieces)
 

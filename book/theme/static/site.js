@@ -102,15 +102,16 @@ for (const link of document.querySelectorAll(".to-report"))
     link.href = address.href;
     link.dataset.place = place;
   });
-const languages = document.querySelector(".languages");
-document.addEventListener("click", (event) => {
-  if (languages?.open && !languages.contains(event.target)) languages.open = false;
-});
-languages?.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !languages.open) return;
-  languages.open = false;
-  languages.querySelector("summary").focus();
-});
+for (const menu of document.querySelectorAll(".menu")) {
+  document.addEventListener("click", (event) => {
+    if (menu.open && !menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
 
 // Boxes that scroll sideways can be reached and named by keyboard, and only while they do scroll.
 function nameBox(box) {
@@ -151,7 +152,8 @@ const quietly = window.requestIdleCallback
   : (call) => setTimeout(call, 50);
 let width;
 function measure() {
-  if (width === innerWidth) return; // a phone's bar came or went
+  // a phone's bar came or went; slides are laid out otherwise
+  if (width === innerWidth || "presenting" in root.dataset) return;
   const now = (width = innerWidth);
   const waiting = [...parts];
   // "auto" would remember the height at another width
@@ -197,7 +199,7 @@ if (CSS.supports("overflow-anchor", "auto")) {
   for (const event of ["wheel", "touchstart", "keydown", "pointerdown"])
     addEventListener(event, () => (moved = true), { once: true, passive: true });
   const hold = () => {
-    if (moved) return;
+    if (moved || "presenting" in root.dataset) return;
     goBack();
     // what comes into view is laid out in the frames that follow, and moves what is below
     if (!("measured" in root.dataset)) requestAnimationFrame(hold);
@@ -235,7 +237,7 @@ function typed(code) {
   if (!code.querySelector(".gp")) return lines.join("\n");
   return lines.flatMap((line) => (PROMPT.test(line) ? line.replace(PROMPT, "") : [])).join("\n").trimEnd();
 }
-for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-']")) {
+for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-'], .typed")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
   const button = document.createElement("button");
   button.className = "to-copy";
@@ -284,7 +286,7 @@ function showProgress() {
 }
 // What the course calls by another name now: sections that stand elsewhere, exercises whose answers were kept before.
 let moved; // fetched when something is not found
-const whereTo = () => (moved ??= fetch(file("moved.json")).then((answer) => answer.json()));
+const whereTo = () => (moved ??= fetch(versioned("moved.json")).then((answer) => answer.json()));
 async function findAnswers() {
   const kept = answers();
   const known = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
@@ -369,30 +371,68 @@ for (const figure of document.querySelectorAll("article .cell_output .figure")) 
   figure.after(button);
 }
 
-// Widgets wake shortly before they come into view.
-const places = document.querySelectorAll(".d2l-widget[data-widget]");
+// The page as slides, when a reader or the address asks for it
+const toSlides = document.querySelector(".to-slides");
+const present = async () => (await import(versioned("slides.js"))).present();
+toSlides?.addEventListener("click", (event) => {
+  event.preventDefault();
+  present();
+});
+if (toSlides && new URLSearchParams(location.search).has("present")) present();
+
+// Widgets wake when they come into view; shortly before, once the reader scrolls: until then the line is for the text.
+const asleep = new Set(document.querySelectorAll(".d2l-widget[data-widget]"));
 let states; // of all widgets of the page, fetched with the first
 async function stateOf(number) {
   states ??= fetch(page.dataset.states).then((answer) => answer.json());
   return (await states)[number];
 }
-const near = new IntersectionObserver((seen) => {
-  for (const { isIntersecting, target } of seen) {
-    if (!isIntersecting) continue;
-    near.unobserve(target);
-    const address = versioned(`widgets/${target.dataset.widget}.js`);
-    const checkpoint = (direction) => versioned(`checkpoints/${direction}.safetensors`);
-    const host = { address, stateOf, checkpoint, answers, keepAnswer, failed: words.widget_failed };
-    import(versioned("widgets.js")).then(({ wake }) => wake(target, host));
-  }
-}, { rootMargin: "600px" });
-for (const place of places) near.observe(place);
+function wake(target) {
+  if (!asleep.delete(target)) return;
+  const address = versioned(`widgets/${target.dataset.widget}.js`);
+  const checkpoint = (direction) => versioned(`checkpoints/${direction}.safetensors`);
+  const host = { address, stateOf, checkpoint, answers, keepAnswer, failed: words.widget_failed };
+  import(versioned("widgets.js")).then((widgets) => widgets.wake(target, host));
+}
+function watch(rootMargin) {
+  const near = new IntersectionObserver((seen) => {
+    for (const { isIntersecting, target } of seen) if (isIntersecting) wake(target);
+  }, { rootMargin });
+  for (const place of asleep) near.observe(place);
+}
+watch("0px");
+addEventListener("scroll", () => watch("600px"), { once: true, passive: true });
 
-// The next page is fetched when the pointer rests on its link.
-for (const link of document.querySelectorAll(".turn a, .chapters a"))
-  link.addEventListener("pointerenter", () => {
-    const ahead = document.createElement("link");
-    ahead.rel = "prefetch";
-    ahead.href = link.href;
-    document.head.append(ahead);
-  }, { once: true });
+// The next page is there before it is asked for: the rules in the head see to links that the pointer rests on, here are
+// those that the keyboard rests on, and the one at the end of the page when the reader has come there.
+const ruled = HTMLScriptElement.supports?.("speculationrules");
+function fetchAhead(link) {
+  const elsewhere = link?.origin !== location.origin || link.pathname === location.pathname;
+  if (elsewhere || !link.pathname.endsWith(".html") || link.classList.contains("ahead")) return;
+  link.classList.add("ahead");
+  if (ruled) return;
+  const ahead = document.createElement("link");
+  ahead.rel = "prefetch";
+  ahead.href = link.href;
+  document.head.append(ahead);
+}
+document.addEventListener("focusin", ({ target }) => {
+  setTimeout(() => document.activeElement === target && fetchAhead(target.closest("a[href]")), 200);
+});
+if (!ruled) document.addEventListener("pointerover", ({ target }) => fetchAhead(target.closest("a[href]")));
+const next = document.querySelector(".turn .next");
+const end = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && fetchAhead(next));
+if (next) addEventListener("scroll", () => end.observe(next), { once: true, passive: true });
+
+// A page that was made ready ahead, or comes back as it was left, may have missed a change of the theme or an answer.
+function catchUp() {
+  root.dataset.mode = recall("d2lmini-theme", "auto");
+  showTheme();
+  document.dispatchEvent(new CustomEvent("d2l:answers"));
+}
+document.addEventListener("prerenderingchange", catchUp);
+addEventListener("pageshow", ({ persisted }) => persisted && catchUp());
+
+// What keeps the course for reading without network waits until this page has what it needs.
+if (document.querySelector(".to-offline") && "serviceWorker" in navigator)
+  addEventListener("load", () => setTimeout(() => import(versioned("offline.js")), 3000));

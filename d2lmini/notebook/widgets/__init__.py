@@ -185,4 +185,4 @@ def stored_explorer(name: str, language: str) -> str:
 
 def _explorer_body(language: str) -> str:
     """Return what to read of an explorer where no module runs."""
-    return f"<em>{words(language)['explorers']['shown_here']}</em>"
+    return f"<em>{html.escape(words(language)['explorers']['shown_here'], quote=False)}</em>"

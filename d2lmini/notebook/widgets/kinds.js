@@ -380,19 +380,27 @@ function code(ctx) {
     },
     words.copy,
   );
-  const colab = document.querySelector(".to-colab"); // only the website has this link
+  const colab = document.querySelector(".to-colab"); // only the website has these: in a notebook Python is here
+  const places = document.querySelector(".places");
+  const elsewhere = (event) => {
+    event.stopPropagation(); // a click beside the menu would close it
+    places.open = true;
+    places.querySelector("summary").focus();
+  };
   const lines = state.starter.replace(/\n$/, "");
   return {
     node: element(
       "div",
       {},
       element("pre", { tabindex: "0", "aria-label": words.starter }, element("code", {}, lines)),
-      element("p", {}, richText(words.check_with), " ", element("code", {}, state.call)),
+      element("p", {}, richText(colab ? words.check_with : words.check_here), " ", element("code", {}, state.call)),
       element(
         "div",
         { class: "d2l-bar" },
         copy,
         colab && element("a", { class: "d2l-link", href: colab.href }, words.run_colab),
+        places &&
+          element("button", { type: "button", onclick: elsewhere }, places.querySelector("summary").textContent),
       ),
     ),
     read: () => null,

@@ -1,0 +1,108 @@
+"""The course's own face inside each page, cut to what the page shows.
+
+So the first paint is in it, without a request, and nothing changes its face afterwards. Later pages pay again
+what a file would cost only once; but a file comes after the text, or the text has to wait for it.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+from fontTools.ttLib import TTFont
+
+from book.ext.assets import STATIC, VOID, font_face, page_styles
+from d2lmini.language import words
+
+FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
+STYLES = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
+SEMIBOLD = {"b", "strong", "th", "dt", "h1", "h2", "h3", "h4"}
+SEMIBOLD_CLASSES = {"brand", "number", "current", "turn"}
+ITALIC = {"em", "i", "cite", "dfn", "var"}
+UNSHOWN = {"script", "style", "title", "desc", "math", "code", "pre"}  # or shown in another face
+UNSHOWN_CLASSES = {"katex-mathml", "sig"}
+SLOPE = re.compile(r"font-style\s*:\s*(?:italic|oblique)")
+WEIGHT = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)")
+
+
+class _ShownCharacters(HTMLParser):
+    """Collects which characters a page shows in which style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used: dict[str, set[str]] = {style: set() for style in STYLES}
+        self.open: list[frozenset[str]] = []  # the styles in force for each open element; none: not shown
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in VOID:
+            return
+        given = {name: value or "" for name, value in attrs}
+        classes = set(given.get("class", "").split())
+        if self.open and not self.open[-1]:  # nothing in it is shown
+            self.open.append(frozenset())
+            return
+        styles = set(self.open[-1]) if self.open else {"regular"}
+        drawn = ";".join(f"{name}:{value}" for name, value in given.items() if name.startswith("font-"))
+        drawn += f";{given.get('style', '')}"
+        if tag in SEMIBOLD or classes & SEMIBOLD_CLASSES or "aria-current" in given or WEIGHT.search(drawn):
+            styles.add("semibold")
+        if tag == "dl" and "py" in classes:  # the reference of the package emphasizes otherwise
+            styles.add("upright")
+        if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
+            styles.add("italic")
+        if tag in UNSHOWN or classes & UNSHOWN_CLASSES:
+            styles = set()
+        self.open.append(frozenset(styles))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID and self.open:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        for style in self.used.keys() & (self.open[-1] if self.open else set()):
+            self.used[style].update(data)
+
+
+def _texts(node: Any, style: str = "regular") -> Iterator[tuple[str, str]]:
+    """The texts of what a widget knows, each with its style; formulas and code have faces of their own."""
+    if isinstance(node, str):
+        yield style, node
+    elif isinstance(node, list):
+        for part in node:
+            yield from _texts(part, style)
+    elif isinstance(node, dict):
+        for key, part in node.items():
+            if key not in ("m", "c"):
+                yield from _texts(part, {"b": "semibold", "i": "italic"}.get(key, style))
+
+
+def characters(page: str, states: list[Any], kinds: set[str], language: str) -> dict[str, str]:
+    """Style → the characters that a page shows in it, its widgets included."""
+    parser = _ShownCharacters()
+    parser.feed(page)
+    known = words(language)
+    tables = {"exercise": known["exercises"]} | {f"{k}-explorer": t for k, t in known["explorers"].items()}
+    shown = [tables[kind] for kind in kinds]
+    written = re.findall(r'content:"([^"]+)"', page_styles())
+    for style, text in _texts([states, *shown, known["site"]["script"], written]):
+        parser.used[style].update(text)
+    return {style: "".join(sorted(found & _known(style))) for style, found in parser.used.items()}
+
+
+@cache
+def _known(style: str) -> frozenset[str]:
+    return frozenset(map(chr, TTFont(STATIC / "fonts" / f"d2lmini-sans-{style}.woff2").getBestCmap()))
+
+
+def page_faces(page: str, states: list[Any], kinds: set[str], language: str) -> str:
+    """The rules, with the fonts inside them, in which a page shows its text."""
+    found = characters(page, states, kinds, language)
+    return "".join(
+        font_face(FAMILY, STYLES[style], STATIC / "fonts" / f"d2lmini-sans-{style}.woff2", shown)
+        for style, shown in found.items()
+        if shown
+    )

@@ -1,0 +1,86 @@
+"""Markup made small: without what Sphinx and Pygments write and nothing reads, repeated styles said once."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from book.ext.assets import code_styles
+
+UNREAD = {
+    *("container", "docutils", "external", "field-even", "field-odd", "internal", "literal", "notranslate"),
+    *("reference", "row-even", "row-odd", "simple", "std", "std-doc", "std-ref", "descname", "descclassname"),
+    *("sig-param", "xref", "py-obj", "toctree-wrapper", "compound"),
+}
+FORMULA = re.compile(r'(<span class="katex">)')
+SPAN = re.compile(r"<(/?)span\b[^>]*>")
+CLASSES = re.compile(r' class="([^"]*)"')
+CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+TOKEN = re.compile(r'<span(?: class="([^"]*)")?>([^<]*)</span>')
+STYLED = re.compile(r'<span(?: class="([^"]*)")? style="([^"]*)">')
+COMMENT = re.compile(r"^\s*(?://.*|/\*\*.*\*/)$|(?<=[;{,]) // .*$", re.MULTILINE)
+# a browser knows it without being told; the second holds a formula and its TeX together, and there is no TeX
+HIDDEN = '<span class="colon">:</span>'
+NAMESPACE = re.compile(r' xmlns="http://www\.w3\.org/1998/Math/MathML"|</?semantics>')
+
+
+def _outside_formulas(change: Callable[[str], str], page: str) -> str:
+    """Change what stands between formulas."""
+    done, formulas = [], FORMULA.split(page)
+    done.append(change(formulas[0]))
+    for opening, rest in zip(formulas[1::2], formulas[2::2], strict=True):
+        depth = 1
+        for tag in SPAN.finditer(rest):
+            depth += -1 if tag[1] else 1
+            if not depth:
+                done += [opening, rest[: tag.end()], change(rest[tag.end() :])]
+                break
+    return "".join(done)
+
+
+def _without_classes(part: str) -> str:
+    def keep(match: re.Match[str]) -> str:
+        kept = " ".join(name for name in match[1].split() if name not in UNREAD)
+        return f' class="{kept}"' if kept else ""
+
+    return CLASSES.sub(keep, part)
+
+
+def _without_tokens(code: str, styled: set[str]) -> str:
+    """Leave only the tokens that have a style of their own."""
+    return TOKEN.sub(lambda match: match[0] if match[1] in styled and match[2] != "." else match[2], code)
+
+
+def _plain_tokens(part: str) -> str:
+    styled = set(re.findall(r"\.highlight \.(\w+)", code_styles()))
+    part = CODE.sub(lambda code: _without_tokens(code[0], styled), part)
+    part = part.replace(HIDDEN, "")
+    # signatures nest: the last ones hold the others
+    for unread in ("pre", "w", "default_value", "sig-return-icon", "n", "sig-return-typehint"):
+        part = re.sub(
+            rf'<span class="{unread}">((?:[^<]|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part
+        )
+    return part
+
+
+def small_script(script: str) -> str:
+    """A script of ours without indents and without the comments that have lines of their own."""
+    return re.sub(r"^\s+", "", COMMENT.sub("", script), flags=re.MULTILINE)
+
+
+def small(page: str) -> tuple[str, str]:
+    """The page in less markup, which looks and reads the same, and the rules that go with it."""
+    page = _outside_formulas(lambda part: _plain_tokens(_without_classes(part)), page)
+    page = NAMESPACE.sub("", page)
+    repeated = [
+        style for style, times in Counter(style for _, style in STYLED.findall(page)).items() if times > 1
+    ]
+    name = {style: f"k{number}" for number, style in enumerate(repeated)}
+
+    def named(match: re.Match[str]) -> str:
+        if match[2] not in name:
+            return match[0]
+        return f'<span class="{" ".join(filter(None, (match[1], name[match[2]])))}">'
+
+    return STYLED.sub(named, page), "".join(
+        f":root .katex .{name}{{{style}}}" for style, name in name.items()
+    )

@@ -1,0 +1,126 @@
+"""The notebooks to work in on this machine: the reader's own copies, and how JupyterLab is started on them.
+
+A copy keeps in its metadata the fingerprint of the original that it was made from. So it is known of each
+whether the reader wrote something in it, and whether the original has changed since; outputs do not count.
+Standard library only, because `course.py lab` looks at the copies before it installs anything.
+"""
+
+import argparse
+import json
+import os
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from book.chapters import ROOT, Notebook, chapters, fingerprint, path_of, read, source, write
+from book.serve import port_number
+from d2lmini.language import LANGUAGES
+
+
+class Copies(NamedTuple):
+    """What became of the copies, chapter by chapter."""
+
+    made: list[str]
+    renewed: list[str]  # the original was newer, and the reader had written nothing
+    behind: list[str]  # the original is newer, and the reader's copy stays
+
+
+def options(arguments: list[str], language: str) -> argparse.Namespace:
+    """Read the command line of `course.py lab`; `language` is what it opens unless told otherwise."""
+    parser = argparse.ArgumentParser(
+        prog="course.py lab", description="Open JupyterLab on your own copies of the notebooks."
+    )
+    parser.add_argument("chapter", nargs="?", metavar="CHAPTER", help="such as self-attention")
+    parser.add_argument("--lang", choices=LANGUAGES, default=language, help=f"now: {language}")
+    parser.add_argument(
+        "--afresh", action="store_true", help="begin CHAPTER anew; your copy of it is kept under another name"
+    )
+    parser.add_argument("--port", type=port_number, help="8888 or the next that is free by default")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    found = parser.parse_args(arguments)
+    if found.chapter:
+        found.chapter = Path(found.chapter).name.removesuffix(".ipynb")
+    return found
+
+
+def copy_of(language: str, chapter: str, root: Path = ROOT) -> Path:
+    """Return the place of the reader's copy, whether it exists or not."""
+    return root / "work" / language / f"{chapter}.ipynb"
+
+
+def bring(language: str, root: Path = ROOT) -> Copies:
+    """Copy what the reader has no copy of, and what is newer where the reader has written nothing."""
+    copies = Copies([], [], [])
+    for chapter in chapters(language, root):
+        original, mine = read(path_of(language, chapter, root)), copy_of(language, chapter, root)
+        if not mine.exists():
+            copies.made.append(chapter)
+        elif _made_from(mine) == _written(original):
+            continue
+        elif _untouched(mine):
+            copies.renewed.append(chapter)
+        else:
+            copies.behind.append(chapter)
+            continue
+        _copy(original, mine)
+    return copies
+
+
+def afresh(language: str, chapter: str, root: Path = ROOT) -> Path | None:
+    """Begin a chapter anew; return where the reader's copy is kept if something was written in it."""
+    mine, kept = copy_of(language, chapter, root), None
+    if mine.exists() and not _untouched(mine):
+        names = (mine.with_name(f"{chapter}-kept-{number}.ipynb") for number in count(1))
+        kept = next(name for name in names if not name.exists())
+        os.replace(mine, kept)
+    _copy(read(path_of(language, chapter, root)), mine)
+    return kept
+
+
+def command(notebook: Path, port: int | None = None, browser: bool = True) -> list[str]:
+    """Return the arguments with which the module `jupyterlab` opens a notebook in its folder."""
+    arguments = [
+        f"--ServerApp.root_dir={notebook.parent}",
+        f"--LabApp.default_url=/lab/tree/{notebook.name}",
+        "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once
+        "--Application.log_level=ERROR",
+        "--LabApp.news_url=None",  # it asks nobody for news
+        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
+    ]
+    if port is not None:
+        arguments += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    if not browser:
+        arguments.append("--no-browser")
+    if getattr(os, "geteuid", lambda: 1)() == 0:  # as in a container
+        arguments.append("--allow-root")
+    return arguments
+
+
+def _written(notebook: Notebook) -> str:
+    """Return the fingerprint of what people write in a notebook: text and code, in their order."""
+    return fingerprint(json.dumps([[cell["cell_type"], source(cell)] for cell in notebook["cells"]]))
+
+
+def _made_from(copy: Path) -> str | None:
+    """Return the fingerprint of the original that a copy was made from; None if it does not tell."""
+    try:
+        found = json.loads(copy.read_text(encoding="utf-8"))["metadata"]["d2lmini"]["original"]
+    except (ValueError, KeyError, TypeError):  # the reader's own notebook, or half of one
+        return None
+    return str(found)
+
+
+def _untouched(copy: Path) -> bool:
+    """Say whether the reader has written nothing in a copy; of what cannot be read, the reader has."""
+    made_from = _made_from(copy)
+    try:
+        return made_from is not None and made_from == _written(json.loads(copy.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _copy(original: Notebook, mine: Path) -> None:
+    """Write a copy that knows where it comes from."""
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    metadata = original["metadata"] | {"d2lmini": {"original": _written(original)}}
+    write(mine, original | {"metadata": metadata})

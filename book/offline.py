@@ -1,0 +1,205 @@
+"""The course without network: what the browser keeps of each language, and a zip of each to take along.
+
+A page names the version of every file that it fetches. On the finished site that is the digest of the whole
+edition, so that an address never means two things, and a page gets the files of its own build or none.
+"""
+
+import base64
+import hashlib
+import html
+import io
+import json
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader
+
+from book.ext import assets
+from book.ext.page import HEAD_SCRIPT, content_security_policy
+from d2lmini.language import words
+from d2lmini.notebook import palette
+
+THEME = Path(__file__).parent / "theme" / "offline"
+NEEDED = {
+    ".html",
+    ".js",
+    ".json",
+    ".png",
+    ".safetensors",
+    ".svg",
+    ".webp",
+    ".woff2",
+}  # the rest is for download
+UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
+LIST = "offline.json"
+SHARED = ("index.html", "door.js", "licenses.txt")  # of the site, beside the languages
+VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
+STATES = re.compile(r'data-states="(_static/states/[^?"]+)\?(\w+)"')
+TITLE = re.compile(r"<h1[^>]*>(.*?)(?:<a class=\"permalink\".*?)?</h1>", re.DOTALL)
+
+
+def size(count: int) -> str:
+    """Bytes as a reader knows them.
+
+    Example:
+        >>> size(6_912_345)
+        '6.9 MB'
+    """
+    return f"{count / 1e6:.1f} MB"
+
+
+def add(site: Path, languages: list[str], names: list[str], front: Callable[[Path, list[str]], None]) -> None:
+    """Add to an assembled site the worker, and of each language a zip, the page about it and a list of files.
+
+    Args:
+        site: has a folder for each language.
+        languages: those of the site.
+        names: the pages of each.
+        front: writes the pages in front of some languages to a folder.
+    """
+    shutil.copy(THEME / "worker.js", site)
+    for language in languages:
+        folder = site / language
+        packed = _zip(folder, language, front)
+        (site / f"d2lmini-{language}.zip").write_bytes(packed)
+        _write_page(folder, language, names, len(packed))
+        _write_app(folder, language)
+        stamp(site, language)
+
+
+def stamp(site: Path, language: str) -> None:
+    """Name the build of a language in its pages, and list its files with their hashes for the browser."""
+    folder = site / language
+    build = _digest(site, folder)
+    _name_version(folder, build)
+    _write_list(site, folder, language, build)
+
+
+def _needed(site: Path, folder: Path) -> list[Path]:
+    """The files that the browser keeps of a language, those of every page first."""
+    own = [path for path in sorted(folder.rglob("*")) if path.suffix in NEEDED and path.name != LIST]
+    door = (site / "index.html").read_text(encoding="utf-8")
+    shown = [site / name for name in re.findall(r'"(\w+/_static/[^"?]+)"', door)]
+    files = dict.fromkeys([*own, *(site / name for name in SHARED), *shown])
+    return sorted(files, key=lambda path: (path.suffix == ".safetensors", path.suffix == ".html"))
+
+
+def _digest(site: Path, folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in _needed(site, folder):
+        digest.update(path.relative_to(site).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def _name_version(folder: Path, build: str) -> None:
+    """Let the pages ask for the files of this build."""
+    for path in folder.glob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        found = VERSION.search(page)
+        assert found, f"{path.name}: the layout names no version"
+        page = page.replace(f'?{found[1]}"', f'?{build}"')
+        page = page.replace(f'data-version="{found[1]}"', f'data-version="{build}"', 1)
+        path.write_text(page, encoding="utf-8")
+
+
+def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
+    states = {}
+    for path in folder.glob("*.html"):
+        if found := STATES.search(path.read_text(encoding="utf-8")):
+            states[found[1]] = f"{found[1]}?{found[2]}"
+    files, total = {}, 0
+    for path in _needed(site, folder):
+        name = path.relative_to(site).as_posix()
+        address = name.removeprefix(f"{language}/") if path.is_relative_to(folder) else f"../{name}"
+        if path.is_relative_to(folder) and path.suffix not in UNVERSIONED:
+            address = states.get(address, f"{address}?{build}")
+        data = path.read_bytes()
+        files[address] = f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
+        total += len(data)
+    told = words(language)["site"]["offline"]["script"]
+    listed = {"build": build, "size": size(total), "words": told, "files": files}
+    text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+    (folder / LIST).write_text(text, encoding="utf-8")
+
+
+def _write_page(folder: Path, language: str, names: list[str], packed: int) -> None:
+    pages = []
+    for name in names:
+        title = TITLE.search((folder / f"{name}.html").read_text(encoding="utf-8"))
+        assert title, f"{name}: no heading"
+        pages.append({"name": name, "title": html.unescape(re.sub("<[^>]+>", "", title[1])).strip()})
+    text = (
+        Environment(loader=FileSystemLoader(THEME), autoescape=True)
+        .get_template("page.html")
+        .render(
+            language=words(language)["language"],
+            words=words(language)["site"],
+            policy=content_security_policy(),
+            styles=assets.page_styles().replace('url("fonts/', 'url("_static/fonts/'),
+            head_script=HEAD_SCRIPT,
+            version=assets.version(),
+            zip={"name": f"d2lmini-{language}.zip", "size": size(packed)},
+            pages=pages,
+        )
+    )
+    (folder / "offline.html").write_text(text, encoding="utf-8")
+
+
+def _write_app(folder: Path, language: str) -> None:
+    """What lets a phone show the course among its apps."""
+    app = {
+        "name": words(language)["site"]["title"],
+        "lang": words(language)["language"]["tag"],
+        "start_url": "index.html",
+        "scope": "../",
+        "display": "minimal-ui",
+        "background_color": palette.COLORS["bg"][False],
+        "theme_color": palette.COLORS["bg"][False],
+        "icons": [{"src": "_static/icon.svg", "sizes": "any", "type": "image/svg+xml"}],
+    }
+    (folder / "app.webmanifest").write_text(json.dumps(app, ensure_ascii=False), encoding="utf-8")
+
+
+def alone(page: str, language: str) -> str:
+    """A page as it stands where the other languages, and the site's own services, are not there.
+
+    Example:
+        >>> alone('<p>Old. <a href="../en/a.html#b">Read it</a></p><a href="../vi/a.html">Việt</a>', "vi")
+        '<p>Old. </p><a href="../vi/a.html">Việt</a>'
+    """
+    away = rf'href="\.\./(?!{language}/)\w+/[^"]*"'
+    page = re.sub(r'<details class="languages">.*?</details>\s*', "", page, flags=re.DOTALL)
+    page = re.sub(r'<li><a class="to-offline".*?</li>\s*', "", page, flags=re.DOTALL)
+    page = re.sub(rf"<link [^>]*{away}[^>]*>\s*", "", page)
+    page = re.sub(rf"<li><a [^>]*{away}[^>]*>[^<]*</a></li>\s*", "", page)
+    return re.sub(rf"<a [^>]*{away}[^>]*>[^<]*</a>", "", page)
+
+
+def _zip(folder: Path, language: str, front: Callable[[Path, list[str]], None]) -> bytes:
+    """The whole edition as a folder that any web server can show; the same files make the same bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        front(top, [language])
+        site = words(language)["site"]
+        (top / "README.txt").write_text(
+            site["offline"]["readme"].format(title=site["title"]), encoding="utf-8"
+        )
+        files = {path.name: path.read_bytes() for path in top.iterdir()}
+    for path in folder.rglob("*"):
+        if path.is_file():
+            address = f"{language}/{path.relative_to(folder).as_posix()}"
+            if path.suffix == ".html":
+                files[address] = alone(path.read_text(encoding="utf-8"), language).encode()
+            else:
+                files[address] = path.read_bytes()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for address, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(f"d2lmini-{language}/{address}")  # dated 1980
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()

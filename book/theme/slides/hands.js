@@ -1,0 +1,57 @@
+// Keys, remote controls and swipes.
+
+const KEYS = {
+  ArrowRight: "next", ArrowDown: "next", PageDown: "next", " ": "next",
+  ArrowLeft: "previous", ArrowUp: "previous", PageUp: "previous",
+  Home: "first", End: "last", Escape: "leave",
+  f: "full", o: "list", g: "list", n: "notes", s: "notes", b: "black", ".": "black", "?": "help",
+};
+// what a remote control sends turns the slide wherever the focus is
+const ALWAYS = new Set(["PageDown", "PageUp", "Escape"]);
+const WRITES = "input:not([type='checkbox'], [type='radio'], [type='range']), textarea, select, [contenteditable]";
+const TAKES_ARROWS = `${WRITES}, input[type='radio'], input[type='range'], [role='slider'], [role='radio'], [role='tab'],
+  [role='option'], [role='listbox'], [role='grid'] *, [role='toolbar'] *, [role='spinbutton']`.replace(/\s+/g, " ");
+const TAKES_SPACE = "button, summary, a, input, [role='button'], [role='radio'], [role='checkbox'], [tabindex='0']";
+
+/** What a key asks for; nothing where it belongs to what has the focus: a slider, a field, a button, a dialog. */
+export function commandOf(event) {
+  const { key, target } = event;
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (document.querySelector("dialog[open]")) return null;
+  if (key === " " && event.shiftKey && !target.matches(TAKES_SPACE)) return "previous";
+  const command = KEYS[key.length === 1 ? key.toLowerCase() : key];
+  if (ALWAYS.has(key)) return command;
+  if (target.matches(WRITES) || (key === " " && target.matches(TAKES_SPACE))) return null;
+  if (/^(Arrow|Home|End)/.test(key) && target.matches(TAKES_ARROWS)) return null;
+  return command;
+}
+
+const FAR = 60; // pixels of a swipe
+let stop;
+
+/** Call `turn` with 1 or -1 at a swipe to the left or right; null: no more. */
+export function onSwipe(node, turn) {
+  stop?.abort();
+  if (!turn) return;
+  stop = new AbortController();
+  let from;
+  const passive = { passive: true, signal: stop.signal };
+  node.addEventListener("touchstart", ({ touches, target }) => {
+    from = touches.length === 1 && !ownsSwipe(target, node) && visualViewport.scale < 1.05 ? touches[0] : null;
+  }, passive);
+  node.addEventListener("touchend", ({ changedTouches: [to] }) => {
+    if (!from) return;
+    const [x, y] = [to.clientX - from.clientX, to.clientY - from.clientY];
+    from = null;
+    if (Math.abs(x) > FAR && Math.abs(x) > 2 * Math.abs(y) && getSelection().isCollapsed) turn(x < 0 ? 1 : -1);
+  }, passive);
+}
+
+/** Is the finger on something that it moves: a slider, a picture to drag, a box that scrolls sideways? */
+function ownsSwipe(target, slide) {
+  for (let node = target; node && node !== slide; node = node.parentElement) {
+    if (node.matches("input, textarea, select, [role='slider'], .d2l-widget svg, .d2l-widget canvas")) return true;
+    if (node.scrollWidth > node.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(node).overflowX)) return true;
+  }
+  return false;
+}

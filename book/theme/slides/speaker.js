@@ -1,0 +1,88 @@
+// The presenter's window: what is shown, what comes next, the notes of the section, the time. It is the same page,
+// opened as ?present=speaker; both windows may be reloaded, as each asks the other where it is.
+import { element } from "course:dom";
+import { fill } from "./bar.js";
+import { commandOf } from "./hands.js";
+import words from "course:words";
+
+/** Open it; false: the browser does not let us. */
+export function openSpeaker() {
+  const address = new URL(location.href);
+  address.searchParams.set("present", "speaker");
+  return Boolean(open(address, "d2lmini-speaker", "popup,width=1100,height=720"));
+}
+
+/** A small live picture of the audience's screen, or of the one after it. */
+function preview(which, label) {
+  const address = new URL(location.href);
+  address.searchParams.set("present", "1");
+  address.searchParams.set("mirror", which);
+  const frame = element("iframe", { src: address.href, title: label, tabindex: "-1" });
+  const box = element("div", { class: "slides-preview" }, frame);
+  let size = { width: 1280, height: 720 };
+  const scale = () => {
+    frame.style.width = `${size.width}px`;
+    frame.style.height = `${size.height}px`;
+    box.style.aspectRatio = `${size.width} / ${size.height}`;
+    box.style.width = `min(100%, 50dvh * ${size.width / size.height})`;
+    frame.style.transform = `scale(${box.clientWidth / size.width})`;
+  };
+  new ResizeObserver(scale).observe(box);
+  const resize = ({ width, height }) => {
+    size = { width, height };
+    scale();
+  };
+  return { node: element("figure", {}, element("figcaption", {}, label), box), resize };
+}
+
+export async function speak(channel, send) {
+  const now = preview("now", words.now);
+  const next = preview("next", words.coming);
+  const notes = element("div", { class: "slides-text", role: "region", "aria-label": words.notes_of, tabindex: "0" });
+  const place = element("p", { role: "status" }, words.waiting);
+  const clock = element("time", {});
+  const elapsed = element("time", { role: "timer" });
+  let since = Date.now();
+  const restart = () => {
+    since = Date.now();
+    tick();
+  };
+  function tick() {
+    const seconds = Math.floor((Date.now() - since) / 1000);
+    const two = (number) => String(number).padStart(2, "0");
+    elapsed.textContent = `${Math.floor(seconds / 60)}:${two(seconds % 60)}`;
+    clock.textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  }
+  tick();
+  setInterval(tick, 500);
+  const command = (name, label) =>
+    element("button", { onclick: () => send({ command: name }) }, label);
+  document.title = `${words.notes} · ${document.title}`;
+  document.documentElement.dataset.presenting = "speaker";
+  document.body.append(
+    element("main", { class: "slides-speaker" }, element("h1", { class: "visually-hidden" }, words.notes), now.node, next.node, notes,
+      element("footer", {}, command("previous", words.previous), command("next", words.next), place, elapsed,
+        element("button", { onclick: restart }, words.restart), clock)),
+  );
+  const answer = await fetch(`${document.body.dataset.static}notes.json`, { cache: "no-cache" });
+  const known = answer.ok ? (await answer.json())[document.body.dataset.page] || {} : {};
+  let shown;
+  channel.addEventListener("message", ({ data }) => {
+    if (!data.at) return;
+    for (const one of [now, next]) one.resize(data);
+    place.textContent = fill(words.at, data) + (data.black ? ` · ${words.black}` : "");
+    if (shown === data.section) return;
+    shown = data.section;
+    const text = known[shown] || words.no_notes;
+    notes.replaceChildren(...text.split(/\n\s*\n/).map((part) => element("p", {}, part)));
+    notes.classList.toggle("none", !known[shown]);
+  });
+  document.addEventListener("keydown", (event) => {
+    const name = commandOf(event);
+    if (!name || ["full", "list", "notes", "help"].includes(name)) return;
+    event.preventDefault();
+    if (name === "leave") close();
+    else send({ command: name });
+  });
+  send({ where: true });
+}

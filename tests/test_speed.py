@@ -1,0 +1,224 @@
+"""The first visit is light and in the course's own face; the next page is there before it is asked for."""
+
+import base64
+import gzip
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from book.ext import faces, markup
+from d2lmini.language import LANGUAGES
+from tools.bench_site import pictures
+from tools.browser import browser_name
+
+HEADERS = 0.5  # KB, of the two answers together
+LIMITS = {
+    "api": 73
+}  # KB; the reference is as long as four chapters, and nobody's first page; 70 for all others
+INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
+STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}
+# the letters that a page shows in the course's own face, by style
+SHOWN = """() => {
+    const shown = {regular: "", semibold: "", italic: ""};
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        if (node.parentElement.closest("script, style, title, desc")) continue;
+        const { fontFamily, fontStyle, fontWeight } = getComputedStyle(node.parentElement);
+        const style = fontStyle === "italic" ? "italic" : fontWeight >= 600 ? "semibold" : "regular";
+        if (fontFamily.startsWith('"d2lmini Page"')) shown[style] += node.data;
+    }
+    return shown;
+}"""
+
+
+def letters_inside(page: Path) -> dict[str, set[str]]:
+    """Style → the letters that the page's own face has."""
+    named = {rule: style for style, rule in faces.STYLES.items()}
+    found = re.findall(INLINED, page.read_text(encoding="utf-8"))
+    fonts = {named[rule]: TTFont(io.BytesIO(base64.b64decode(data))) for rule, data in found}
+    return {style: set(map(chr, font.getBestCmap())) for style, font in fonts.items()}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_weighs_little_before_its_pictures(site, language):
+    script = len(gzip.compress((site / language / "_static" / "site.js").read_bytes(), 6)) / 1000
+    weights = {}
+    for page in sorted((site / language).glob("*.html")):
+        whole = len(gzip.compress(page.read_bytes(), 6)) / 1000
+        weights[page.stem] = round(whole - pictures(page) + script + HEADERS, 1)
+    assert {name: weight for name, weight in weights.items() if weight > LIMITS.get(name, 70)} == {}
+
+
+def test_pictures_are_weighed_apart(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("<p>text</p>" * 9)
+    assert pictures(page) == 0
+    drawing = "".join(f'<path d="M{i * i % 997} {i * 7 % 911}"/>' for i in range(500))
+    page.write_text(f'<p>text</p><svg role="img" class="plot" viewBox="0 0 9 9">{drawing}</svg><p>text</p>')
+    assert 2 < pictures(page) < 4
+
+
+def test_every_letter_of_every_page_is_in_the_face_that_the_page_carries(browser, address, site):
+    context = browser.new_context()
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for language in LANGUAGES:
+        for path in sorted((site / language).glob("*.html")):
+            page.goto(f"{address}/{language}/{path.name}", wait_until="domcontentloaded")
+            has = letters_inside(path)
+            for style, text in page.evaluate(SHOWN).items():
+                missing = set(text) & faces._known(style) - has.get(style, set())
+                assert not missing, (path, style, missing)
+    assert [url for url in asked if url.endswith(".woff2")] == []
+    context.close()
+
+
+@pytest.mark.skipif(browser_name() != "chromium", reason="asks Chromium which fonts it used")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_first_paint_is_in_the_courses_own_face(browser, address, language):
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: request.url.startswith("data:") or asked.append(request.url))
+    page.add_init_script(
+        """const look = () => {
+            const own = [...document.fonts].filter((face) => face.family.includes("d2lmini Page"));
+            window.painted = own.length > 0 && own.every((face) => face.status === "loaded");
+            if (!performance.getEntriesByName("first-contentful-paint").length) requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);"""
+    )
+    page.goto(f"{address}/{language}/relative-positions.html")
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    assert page.evaluate("painted")
+    # the page and one script: a widget further down waits for the first scroll
+    assert [url.rsplit("/", 1)[1].split("?")[0] for url in asked] == ["relative-positions.html", "site.js"]
+    here = page.locator("article p").first
+    for tag, style in STYLED.items():
+        letters = "".join(sorted(c for c in page.evaluate(SHOWN)[style] if c.isascii() and c.isalpha())[:9])
+        here.evaluate(
+            """(here, [tag, letters]) => {
+                const node = document.createElement(tag);
+                node.id = `${tag}-here`;
+                node.textContent = letters;
+                here.append(node);
+            }""",
+            [tag, letters],
+        )
+    tools = context.new_cdp_session(page)
+    tools.send("DOM.enable")
+    tools.send("CSS.enable")
+    root = tools.send("DOM.getDocument")["root"]["nodeId"]
+    for tag in STYLED:
+        node = tools.send("DOM.querySelector", {"nodeId": root, "selector": f"#{tag}-here"})["nodeId"]
+        used = tools.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+        # a Chinese page emphasizes hardly a Latin letter
+        assert [font["isCustomFont"] for font in used] == [True] or (language, tag) == ("zh", "em"), tag
+    page.mouse.wheel(0, 200)
+    page.wait_for_event("requestfinished", lambda request: "widgets/" in request.url)
+    context.close()
+
+
+@pytest.mark.skipif(browser_name() != "chromium", reason="only Chromium follows speculation rules")
+def test_the_next_page_is_fetched_before_it_is_asked_for(browser, small_address):
+    context = browser.new_context()
+    page = context.new_page()
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[1].split("?")[0]))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(f"{small_address}/en/index.html")
+    page.locator(".permalink").first.hover(force=True)  # within the page: nothing to fetch
+    link = page.locator(".turn .next")
+    with page.expect_event("requestfinished", lambda request: request.url.endswith("basics.html")):
+        link.hover()
+    assert asked == ["index.html", "site.js", "basics.html"]
+    link.click()
+    page.wait_for_url("**/basics.html")
+    how = page.evaluate("(({ deliveryType }) => deliveryType)(performance.getEntriesByType('navigation')[0])")
+    assert how == "navigational-prefetch"
+    assert complaints == []
+    context.close()
+
+
+def test_what_the_keyboard_rests_on_is_fetched_and_the_end_of_a_page_marks_the_next(browser, small_address):
+    context = browser.new_context(viewport={"width": 390, "height": 400})
+    page = context.new_page()
+    page.goto(f"{small_address}/en/index.html")
+    other = page.locator(".chapters a").last
+    page.evaluate("document.getElementById('site-chapters').showPopover()")
+    other.focus()
+    page.locator(".chapters a.ahead").wait_for()
+    assert page.locator(".next.ahead").count() == 0
+    page.keyboard.press("Escape")
+    page.locator(".turn .next").scroll_into_view_if_needed()
+    page.locator(".next.ahead").wait_for()
+    context.close()
+
+
+def test_a_page_that_comes_back_as_it_was_left_catches_up(browser, small_address):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{small_address}/en/basics.html")
+    page.evaluate(
+        """() => {
+            localStorage.setItem("d2lmini-theme", '"dark"');
+            localStorage.setItem("d2lmini", '{"answers": {"self-attention/why-scale": {"done": true}}}');
+            dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+        }"""
+    )
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    assert page.locator(".dots i.done").count() == 1
+    context.close()
+
+
+# ---- markup
+
+
+class Text(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text = ""
+        self.feed(page)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_less_markup_says_the_same(small_site):
+    work = small_site.parent
+    for language in LANGUAGES:
+        for path in sorted((work / language / "html").glob("*.html")):
+            page = path.read_text(encoding="utf-8")
+            less, _ = markup.small(page)
+            assert Text(less).text == Text(page.replace(markup.HIDDEN, "")).text
+            assert len(less) < len(page)
+
+
+def test_only_what_nothing_reads_is_left_out():
+    code = '<pre><span class="n">x</span><span class="o">.</span><span class="mi">3</span></pre>'
+    assert markup.small(code)[0] == '<pre>x.<span class="mi">3</span></pre>'
+    assert (
+        markup.small('<p class="docutils">a <b class="docutils d">b</b></p>')[0]
+        == '<p>a <b class="d">b</b></p>'
+    )
+    formula = '<span class="katex"><span class="simple">a</span></span>'
+    assert markup.small(formula)[0] == formula
+
+
+def test_a_style_that_a_formula_repeats_is_said_once_and_wins_as_before():
+    rule = '<span class="strut" style="height:1em"></span>'
+    page, rules = markup.small(f'<span class="katex">{rule}{rule}<span style="top:2em"></span></span>')
+    named = '<span class="strut k0"></span>'
+    assert page == f'<span class="katex">{named}{named}<span style="top:2em"></span></span>'
+    assert rules == ":root .katex .k0{height:1em}"
+
+
+def test_a_script_loses_its_comments_and_nothing_else():
+    script = '// says what\nconst a = "https://x"; // why\n  /** What f does. */\n  f(`// ${a}`);\n'
+    assert markup.small_script(script) == 'const a = "https://x";\nf(`// ${a}`);\n'
