@@ -47,6 +47,7 @@ VERBS = (
     "numbers",
     "exercises",
     "checkpoints",
+    "previews",
     "bench",
     "gpu",
     "lock",

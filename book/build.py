@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from book import licenses
+from book import licenses, previews
 from d2lmini.language import LANGUAGES, words
 
 ROOT = Path(__file__).parents[1]
@@ -142,6 +142,12 @@ def _finish(here: Path, names: list[str], language: str) -> None:
     stamp.write_text(digest)
 
 
+def _base(root: Path) -> str:
+    """The address of the site, as far as `_config.yml` knows it."""
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    return (config.get("html", {}).get("baseurl") or "").rstrip("/")
+
+
 def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
     from jinja2 import Environment, FileSystemLoader
@@ -150,8 +156,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     from book.ext.faces import page_faces
     from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 
-    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    base = (config.get("html", {}).get("baseurl") or "").rstrip("/") + "/"
+    base = _base(root)
     theme = ROOT / "book" / "theme"
     template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("door.html")
     doors = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
@@ -159,7 +164,9 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
         page = template.render(
             doors=doors,
             missing=missing,
-            prefix=base if missing else "",
+            prefix=f"{base}/" if missing else "",
+            base=base,
+            preview=previews.address(base, languages[0], "index"),
             policy=content_security_policy(),
             head_script=HEAD_SCRIPT,
             colors=colors(),
@@ -208,6 +215,11 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         titles = {f"{one['page']}#{one['anchor']}": one["title"] for one in editions[language]}
         terms.finish(target, language, glossary, places, titles)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
+        for name in names:
+            if previews.address(_base(root), language, name):
+                picture = aside / "previews" / language / f"{name}.png"
+                picture.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(previews.path_of(language, name), picture)
     _front_pages(aside, root, languages)
     offline.add(aside, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
     if out.exists():

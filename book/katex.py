@@ -9,6 +9,8 @@ from pathlib import Path
 from fontTools.pens.boundsPen import BoundsPen
 from fontTools.ttLib import TTFont
 
+from book.javascript import function
+
 FOLDER = Path(__file__).parent / "vendor" / "katex"
 PAGE_FONT = Path(__file__).parent / "theme" / "static" / "fonts" / "d2lmini-sans-regular.woff2"
 TEXT_SIZE = 0.94  # of the page's font inside a formula, as in site.css: there it is as large as around it
@@ -48,18 +50,7 @@ for (const letter of {json.dumps(list(map(chr, metrics)))})
 @cache
 def _engine() -> Callable[[str, bool, str], str]:
     program = (FOLDER / "katex.min.js").read_text(encoding="utf-8") + _accented() + _TYPESET
-    try:
-        import quickjs
-    except ImportError:  # an Intel Mac, for which quickjs-ng has no wheel
-        from py_mini_racer import MiniRacer
-
-        racer = MiniRacer()
-        racer.eval(program)
-        return lambda source, display, output: str(racer.call("typeset", source, display, output))
-    context = quickjs.Context()
-    context.eval(program)
-    typeset: Callable[[str, bool, str], str] = context.get("typeset")
-    return typeset
+    return function(program, "typeset")
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,8 @@ from d2lmini.letters import HAN
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
 BLOCKS = {"p", "li", "td", "th", "div", "pre", "dt", "dd", "h1", "h2", "h3", "h4", "ul", "ol"}
-SKIPPED = {"katex-html", "permalink", "visually-hidden", "behind", "overview", "sig-paren"}
+SKIPPED = {"katex-html", "permalink", "visually-hidden", "behind", "sig-paren"}
+SKIPPED |= {"way-on", "times", "solved", "rule"}  # of the first page
 IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 SPACE = re.compile(r"\s+")
 # a line of the source ends between two Chinese letters, which no space parts

@@ -22,7 +22,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Content-Security-Policy": "frame-ancestors 'none'",  # which a page cannot say in itself
+    # which a page cannot say in itself; the presenter's window frames its own site
+    "Content-Security-Policy": "frame-ancestors 'self'",
 }
 
 

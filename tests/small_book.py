@@ -29,6 +29,7 @@ def shown(**data: str) -> list[dict]:
 SOURCES = {
     "en": {
         "index": "# Welcome\n\nRead [the basics](basics.ipynb) or [the scores](basics.ipynb#scores).",
+        "chapters": "## The way\n\nBegin here:\n\n1. [Basics](basics.ipynb): what is *first*?",
         "progress": "## Progress\n\nOf *each chapter*.",
         "basics": "# The basics\n\nFirst words, with $a^2$.\n\n## Not a cell of its own\n\nText.",
         "scores": "## Scores\n\nBy (1.1) a score is small, `(1.1)` is code; (9.9) is only a number."
@@ -38,6 +39,7 @@ SOURCES = {
     },
     "vi": {
         "index": "# Chào bạn\n\nĐọc [phần cơ bản](basics.ipynb) hoặc [điểm chú ý](basics.ipynb#scores).",
+        "chapters": "## Đường đi\n\nBắt đầu:\n\n1. [Cơ bản](basics.ipynb): cái gì *đầu tiên*?",
         "progress": "## Tiến độ\n\nCủa *từng chương*.",
         "basics": "# Phần cơ bản\n\nNhững lời đầu, với $a^2$.\n\n## Không phải một ô riêng\n\nVăn bản.",
         "scores": "## Điểm chú ý\n\nTheo (1.1) điểm nhỏ; (9.9) chỉ là một số. Xem [dưới](#order).",
@@ -45,6 +47,7 @@ SOURCES = {
     },
     "zh": {
         "index": "# 欢迎\n\n阅读[基础](basics.ipynb)或[分数](basics.ipynb#scores)。",
+        "chapters": "## 路线\n\n从这里开始：\n\n1. [基础](basics.ipynb)：*先*学什么？",
         "progress": "## 进度\n\n*每一章*，如 *Basics*。",
         "basics": "# 基础\n\n开头的话，\n含有 $a^2$。\n\n## 不是单独的单元\n\n文字。",
         "scores": "## 分数\n\n由（1.1），分数很小；（9.9）只是一个数。见[下文](#order)。",
@@ -74,7 +77,7 @@ def _shared(language: str, name: str, text: str) -> dict:
 
 def _pages(language: str) -> dict[str, list[dict]]:
     return {
-        "index": [_prose(language, "index"), _prose(language, "progress")],
+        "index": [_prose(language, name) for name in ("index", "chapters", "progress")],
         "basics": [
             _prose(language, "basics"),
             cell("code", "setup", "import torch", tags=["hide-input"]),

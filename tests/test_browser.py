@@ -484,15 +484,15 @@ def test_chapters_open_and_close_by_keyboard_on_a_phone(small):
     small.page.wait_for_url("**/en/basics.html")
 
 
-def test_the_first_page_shows_what_is_solved_and_opens_the_dialog(small):
+def test_the_map_shows_what_is_solved_and_the_dialog_opens(small):
     small.open("en/index.html")
-    row = small.page.locator(".overview li")
+    row = small.page.locator(".station")
     assert row.locator(".count").inner_text().startswith("0 / 1")
     small.page.evaluate(KEEP_ANSWER)
     assert row.locator(".count").inner_text().startswith("1 / 1")
     assert row.locator("progress").evaluate("bar => bar.position") == 1
     assert row.locator(".visually-hidden").inner_text() == "1 of 1 exercises solved"
-    small.page.locator(".overview button").click()
+    small.page.locator("#progress ~ .buttons button").click()
     small.page.locator("#site-progress").wait_for()
 
 

@@ -20,6 +20,7 @@ from d2lmini.notebook import progress
 EXPLORERS = {
     "attention-explorer": "multi-head-attention",
     "block-explorer": "transformer",
+    "listening-explorer": "index",
     "path-explorer": "complexity",
     "clock-explorer": "positional-encoding",
     "plane-explorer": "self-attention",
@@ -246,6 +247,15 @@ def test_attention_explorer(host: Host) -> None:
     assert said(explorer) != before
     explorer.page.keyboard.press("End")
     assert said(explorer).startswith("milk listens to")
+
+
+def test_listening_explorer(host: Host) -> None:
+    explorer = host.explorer("listening-explorer")
+    assert said(explorer).startswith("“it” listens to cat 0.8")
+    explorer.locator("[role=radio][aria-checked=true]").press("End")
+    assert said(explorer).startswith("“thirsty” listens to cat 0.7")
+    explorer.locator("[data-word=drank]").click()
+    assert said(explorer).startswith("“drank” listens to cat 0.4")
 
 
 def test_path_explorer(host: Host) -> None:

@@ -23,6 +23,8 @@ from d2lmini.notebook.widgets import KINDS
 
 WORDS = words("en")["site"]["offline"]
 KEPT = WORDS["script"]["kept"].partition("(")[0]
+# waited for before a page is left: a request that is broken off would count as failed
+FONTS = "document.fonts.ready.then(() => 0)"
 SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 
 
@@ -109,6 +111,7 @@ def test_every_page_widget_and_search_work_once_the_server_is_gone(reader, site)
             translator = page.locator("[data-widget=translator-explorer]").first
             translator.get_by_role("button", name="I don't eat fish.").click()
             expect(translator.locator(".result")).to_be_visible()
+        page.evaluate(FONTS)
     assert woken == set(KINDS)
     models = page.evaluate(
         """async (names) => {
@@ -358,6 +361,7 @@ def test_the_zip_is_read_with_pythons_own_server(unpacked, browser):
             assert visit.page.locator(".d2l-widget[data-widget]:not([data-awake])").count() == 0
             visit.page.evaluate(AXE)
             assert visit.violations() == []
+            visit.page.evaluate(FONTS)
         visit.page.keyboard.press("/")
         visit.page.locator("#site-search input").fill("mặt nạ nhân quả")
         visit.page.locator("#site-search-results a").first.wait_for()

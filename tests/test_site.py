@@ -24,7 +24,7 @@ from fontTools.ttLib import TTFont
 from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
 
-from book import build as site_builder, serve
+from book import build as site_builder, previews, serve
 from book.behind import cells_behind
 from book.chapters import fingerprint
 from book.ext import anchors, assets, css, maths, notebook
@@ -284,10 +284,14 @@ def test_hidden_code_opens_with_words_of_the_language(small_site):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_section_about_progress_lists_every_chapter_with_exercises(small_site, language):
+def test_the_map_lists_every_chapter_with_its_question_its_time_and_what_is_solved(small_site, language):
     page = small(small_site, language, "index").text
     assert page.count("<progress") == 1
-    assert '<li data-progress="basics"><a href="basics.html">' in page
+    assert '<li class="station" data-progress="basics"><a href="basics.html"><b>1</b> ' in page
+    question = {"en": "What is first?", "vi": "Cái gì đầu tiên?", "zh": "先学什么？"}[language]
+    assert f"</a><p>{question}</p>" in page
+    site = words(language)["site"]["welcome"]
+    assert site["times"].format(reading=5, practice=5) in page and site["start"] in page
     assert "0 / 1" in page
     assert words(language)["site"]["script"]["answered"].format(done=0, total=1) in page
     assert "<progress" not in small(small_site, language).text
@@ -430,6 +434,38 @@ def test_with_an_address_each_language_is_the_canonical_one_of_its_pages(tmp_pat
     for language in ("en", "vi"):
         page = (built / language / "index.html").read_text()
         assert f'<link rel="canonical" href="https://course.test/{language}/index.html">' in page
+        picture = f"previews/{language}/index.png"
+        assert f'<meta property="og:image" content="https://course.test/{picture}">' in page
+        assert (built / picture).read_bytes() == previews.path_of(language, "index").read_bytes()
+    assert "https://course.test/previews/en/index.png" in (built / "index.html").read_text()
+
+
+def test_without_an_address_a_link_to_a_page_has_words_but_no_picture(small_site):
+    page = small(small_site, "vi").text
+    assert '<meta property="og:title" content="Phần cơ bản">' in page
+    assert '<meta property="og:description" content="Những lời đầu' in page
+    for shown in (page, (small_site / "index.html").read_text(encoding="utf-8")):
+        assert "og:title" in shown and "og:image" not in shown and "og:url" not in shown
+    assert not (small_site / "previews").exists()
+
+
+@pytest.mark.parametrize(
+    ("chapters", "complaint"),
+    [
+        ("1. [One](one.ipynb): why?", "list the chapters of _toc.yml in their order: one, two"),
+        ("1. [One](one.ipynb): why?\n2. Two: when?", "'Two: when\\?' links to no chapter"),
+    ],
+)
+def test_the_map_must_have_every_chapter(tmp_path, capfd, chapters, complaint):
+    pages = {
+        "index": [
+            cell("markdown", "index", "# Welcome"),
+            cell("markdown", "chapters", f"## Way\n\nHere:\n\n{chapters}"),
+        ]
+    }
+    pages |= {name: [cell("markdown", name, f"# {name}")] for name in ("one", "two")}
+    with pytest.raises(site_builder.BuildError, match=complaint):
+        site_builder.build(make_book(tmp_path, {"en": pages}), languages=["en"])
 
 
 def test_a_missing_language_is_named(tmp_path):

@@ -255,7 +255,7 @@ def test_every_answer_says_how_it_may_be_used(folder):
         for target in ("/en/", "/nowhere", "/en"):
             headers = ask(address, target)[2]
             assert headers["x-content-type-options"] == "nosniff", target
-            assert headers["content-security-policy"] == "frame-ancestors 'none'", target
+            assert headers["content-security-policy"] == "frame-ancestors 'self'", target
             assert headers["cross-origin-resource-policy"] == "same-origin", target
 
 

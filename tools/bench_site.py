@@ -63,6 +63,7 @@ TOUCHES = {
         "click",
     ),
     "attention explorer": ("multi-head-attention", "[data-widget=attention-explorer]", "[role=radio]", "End"),
+    "listening explorer": ("index", "[data-widget=listening-explorer]", "[role=radio]", "End"),
     "plane explorer": ("self-attention", "[data-widget=plane-explorer]", "[role=slider]", "ArrowRight"),
     "path explorer": ("complexity", "[data-widget=path-explorer]", "[type=range]", "ArrowRight"),
     "clock explorer": ("positional-encoding", "[data-widget=clock-explorer]", "[type=range]", "ArrowRight"),
@@ -90,7 +91,7 @@ class PackedHandler(Handler):
 
 
 @contextmanager
-def _served(site: Path) -> Iterator[str]:
+def served(site: Path) -> Iterator[str]:
     running = ThreadingHTTPServer(("127.0.0.1", 0), partial(PackedHandler, directory=str(site)))
     threading.Thread(target=running.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{running.server_port}"
@@ -205,7 +206,7 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Yield a table of first visits, then one of first touches: title, header, rows."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright, _served(site) as address:
+    with sync_playwright() as playwright, served(site) as address:
         browser = launch(playwright)
         browser.new_page().wait_for_timeout(4000)  # the browser has work of its own when it starts
         rows = []

@@ -2,7 +2,7 @@
 
 One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `terms`
 marks the glossary's, `maths` typesets, `svg` brings figures in, `api` writes the reference, `page` fills the
-template, `assets` writes styles and widgets.
+template, `welcome` makes the first page, `assets` writes styles and widgets.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from book.ext import anchors, api, assets, maths, notebook, page, terms
+from book.ext import anchors, api, assets, maths, notebook, page, terms, welcome
 from d2lmini.language import words
 
 HERE = Path(__file__).parent
@@ -24,6 +24,10 @@ MADE_BY = (
     HERE.parent / "katex.py",
     HERE.parent / "terms.py",
     PACKAGE / "notebook" / "svg.py",
+    *(
+        PACKAGE / "notebook" / "widgets" / f"{name}.js"
+        for name in ("listening-scene", "tiny-attention", "dom")
+    ),
     PACKAGE / "notebook" / "palette.py",
     PACKAGE / "assets" / "palette.toml",
     *sorted((PACKAGE / "words").glob("*.toml")),
@@ -59,6 +63,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_theme("d2lmini", str(HERE.parent / "theme"))
     app.connect("config-inited", _settle_config)
     app.connect("builder-inited", _no_own_search)
-    for part in (api, notebook, anchors, terms, maths, page, assets):
+    for part in (api, notebook, anchors, terms, maths, welcome, page, assets):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

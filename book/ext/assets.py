@@ -26,6 +26,7 @@ from d2lmini.notebook.widgets import KINDS, module_source
 
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
+WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
 logging.getLogger("fontTools").setLevel(
     logging.WARNING
@@ -165,6 +166,13 @@ def page_styles() -> str:
 
 
 @cache
+def welcome_styles() -> str:
+    """Those of the first page alone: its map, and its explorer before the explorer's own styles are there."""
+    explorer = (WIDGETS / "listening-explorer.css").read_text(encoding="utf-8").replace("--w-", "--d2l-")
+    return squeeze((STATIC / "welcome.css").read_text(encoding="utf-8") + explorer)
+
+
+@cache
 def code_styles() -> str:
     """The colors of code in both themes."""
     light = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
@@ -182,7 +190,7 @@ def code_styles() -> str:
 @cache
 def version() -> str:
     """Changes with any script, style or trained model, so that a browser never mixes two versions."""
-    digest = hashlib.sha256((page_styles() + code_styles()).encode())
+    digest = hashlib.sha256((page_styles() + welcome_styles() + code_styles()).encode())
     for path in [*sorted(STATIC.glob("*.js")), *search.SOURCES]:
         digest.update(path.read_bytes())
     for language in LANGUAGES:
@@ -202,7 +210,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     out = Path(app.builder.outdir)
     static = out / "_static"
-    (static / "site.css").write_text(page_styles() + code_styles(), encoding="utf-8")
+    styles = page_styles() + welcome_styles() + code_styles()
+    (static / "site.css").write_text(styles, encoding="utf-8")
     formulas = formula_styles(sorted(out.rglob("*.html")))
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "search.js").write_text(search.script(), encoding="utf-8")

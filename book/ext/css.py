@@ -58,7 +58,7 @@ def _used(rules: Iterable[Any], classes: set[str]) -> Iterator[str]:
             if selectors:
                 listed = ",".join(tinycss2.serialize(selector).strip() for selector in selectors)
                 yield f"{listed}{{{tinycss2.serialize(rule.content)}}}"
-        elif rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports"):
+        elif rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports", "container"):
             inside = tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True)
             if kept := "".join(_used(inside, classes)):
                 yield f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{{kept}}}"

@@ -31,6 +31,8 @@ def _without_states(page: str, static: Path, name: str) -> tuple[str, list[Any]]
     states: list[Any] = []
 
     def take(match: re.Match[str]) -> str:
+        if match[2] == "{}":  # nothing to fetch
+            return match[0]
         states.append(json.loads(html.unescape(match[2])))
         return f"{match[1]} data-state='{len(states) - 1}'"
 
@@ -53,7 +55,7 @@ def finish(source: Path, target: Path, names: list[str], language: str) -> None:
     scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(static.glob("*.js")))
     for path in assets.STATIC.glob("*.js"):
         (static / path.name).write_text(small_script(path.read_text(encoding="utf-8")), encoding="utf-8")
-    code, formulas = assets.code_styles(), assets.formula_rules()
+    welcome, code, formulas = assets.welcome_styles(), assets.code_styles(), assets.formula_rules()
     icon = base64.b64encode((static / "icon.svg").read_bytes()).decode()
     for name in names:
         page = (source / f"{name}.html").read_text(encoding="utf-8")
@@ -65,6 +67,7 @@ def finish(source: Path, target: Path, names: list[str], language: str) -> None:
         styles = (
             own
             + used_rules(site, page, scripts)
+            + used_rules(welcome, page)
             + used_rules(code, page)
             + faces
             + used_rules(formulas, page)

@@ -11,12 +11,13 @@ from sphinx.application import Sphinx
 
 from book.behind import cells_behind
 from book.chapters import note_of, source as text_of
-from book.ext import maths, svg
+from book.ext import maths, svg, welcome
 from d2lmini.language import words
 
 WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
+HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
 
 
@@ -35,6 +36,17 @@ def only_shows(code: str) -> bool:
     )
 
 
+def printed_code(notebook: dict[str, Any]) -> list[str]:
+    """The code that a reader of the page sees without opening anything."""
+    return [
+        text_of(cell)
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+        and not HIDDEN & set(cell["metadata"].get("tags", []))
+        and not only_shows(text_of(cell))
+    ]
+
+
 def _typeset_fallback(markup: str, where: str) -> str:
     """Typeset `$…$` in the text of a widget's stored fallback, but not in its attributes: its state."""
     parts = re.split(r"(<[^>]*>)", markup)
@@ -45,7 +57,16 @@ def _typeset_fallback(markup: str, where: str) -> str:
     return "".join(parts)
 
 
-def _prepare_output(output: dict[str, Any], prefix: str, where: str, label: str) -> None:
+def _drawn(markup: str, language: str) -> str:
+    """The stored fallback of a widget, or in its place what the widget will look like."""
+    tag = WIDGET.match(markup)
+    still = welcome.still(dict(ATTRIBUTE.findall(tag[0]))["data-widget"], language) if tag else ""
+    return f"{tag[0]}{still}</div>" if tag and still else markup
+
+
+def _prepare_output(
+    output: dict[str, Any], prefix: str, where: str, label: str, language: str = "en"
+) -> None:
     data = output.get("data", {})
     if "image/svg+xml" in data:
         drawing = "".join(data.pop("image/svg+xml"))
@@ -59,7 +80,7 @@ def _prepare_output(output: dict[str, Any], prefix: str, where: str, label: str)
         markup = "".join(data["text/html"])
         if WIDGET.search(markup):
             # the stored text/plain is for terminals; the page takes the fallback and wakes it
-            output["data"] = {"text/html": _typeset_fallback(markup, where)}
+            output["data"] = {"text/html": _typeset_fallback(_drawn(markup, language), where)}
 
 
 def _widgets(notebook: dict[str, Any]) -> list[dict[str, str]]:
@@ -101,15 +122,19 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     meta["notes"] = {cell["id"]: note for cell in notebook["cells"] if (note := note_of(cell))}
     meta["behind"] = []
     english = path.parent.parent / "en" / path.name
+    original = notebook
     if language != "en" and english.exists():
         app.env.note_dependency(str(english))
-        meta["behind"] = cells_behind(json.loads(english.read_text(encoding="utf-8")), notebook)
+        original = json.loads(english.read_text(encoding="utf-8"))
+        meta["behind"] = cells_behind(original, notebook)
+    # of the English text: a chapter takes as long in every language
+    meta["minutes"] = welcome.reading_minutes(original, printed_code(original))
     for cell in notebook["cells"]:
         for count, output in enumerate(cell.get("outputs", [])):
             prefix = f"{cell['id']}-{count}-"
-            _prepare_output(output, prefix, f"{docname}#{cell['id']}", plot)
+            _prepare_output(output, prefix, f"{docname}#{cell['id']}", plot, language)
         if cell.get("outputs") and only_shows(text_of(cell)):
-            cell["metadata"]["tags"] = ["remove-input"]
+            cell["metadata"].setdefault("tags", []).append("remove-input")
     source[0] = json.dumps(notebook)
 
 

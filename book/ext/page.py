@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
-from book import licenses
+from book import licenses, previews
 from book.ext import assets
 from d2lmini import __version__
 from d2lmini.language import words
@@ -112,7 +112,7 @@ class Translator(HTML5Translator):
     def depart_section(self, node: nodes.Element) -> None:
         self.section_level -= 1
         if "progress" in node["ids"]:
-            self.body.append(_overview(self.builder, words(self.config.d2lmini_language)["site"]))
+            self.body.append(_progress_button(words(self.config.d2lmini_language)["site"]))
         self.body.append("</section>\n")
 
     def visit_title(self, node: nodes.Element) -> None:
@@ -142,23 +142,10 @@ class Translator(HTML5Translator):
         self.body.append("</div>\n")
 
 
-def _overview(builder: Any, site: dict[str, Any]) -> str:
-    """How much of each chapter is solved; as nobody has solved anything until the script finds it."""
-    rows = []
-    for entry in chapters(builder.env):
-        if total := len(entry["exercises"]):
-            spoken = site["script"]["answered"].format(done=0, total=total)
-            link = builder.get_relative_uri(builder.current_docname, entry["doc"])
-            rows.append(
-                f'<li data-progress="{entry["name"]}"><a href="{link}">{escape(entry["title"])}</a>'
-                f'<span class="count"><span aria-hidden="true">0 / {total}</span>'
-                f'<span class="visually-hidden">{escape(spoken)}</span></span>'
-                f'<progress value="0" max="{total}" aria-hidden="true"></progress></li>\n'
-            )
+def _progress_button(site: dict[str, Any]) -> str:
     return (
-        f'<div class="overview">\n<ul>\n{"".join(rows)}</ul>\n'
         '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog">'
-        f"{escape(site['progress_manage'])}</button></p>\n</div>\n"
+        f"{escape(site['progress_manage'])}</button></p>\n"
     )
 
 
@@ -192,6 +179,7 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
         entry["title"] = title.astext() if title else entry["doc"]
         entry["name"] = entry["doc"].rsplit("/", 1)[-1]
         entry["exercises"] = meta.get("exercises", [])
+        entry["minutes"] = meta.get("minutes", 0)
     return pages
 
 
@@ -266,6 +254,7 @@ def fill(
     ]
     body = context.get("body", "")
     notebook = position is not None
+    welcome = pagename == config.root_doc  # its map is its contents
     context["d2l"] = {
         "tag": words(language)["language"]["tag"],
         "language": language,
@@ -277,9 +266,11 @@ def fill(
         else {"name": name, "title": context.get("title", "")},
         "previous": pages[position - 1] if position else None,
         "next": pages[position + 1] if position is not None and position + 1 < len(pages) else None,
-        "contents": _contents_of(app, pagename) if pagename in env.tocs else "",
+        "contents": _contents_of(app, pagename) if pagename in env.tocs and not welcome else "",
+        "welcome": welcome,
         "siblings": siblings,
         "canonical": f"{base}/{language}/{name}.html" if base else "",
+        "preview": previews.address(base, language, name),
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,

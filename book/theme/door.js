@@ -1,5 +1,12 @@
 // Leads to the language that was chosen last, else to the browser's; `#choose` keeps the page.
 const doors = [...document.querySelectorAll("[data-language]")];
+const recall = (key) => {
+  try {
+    return JSON.parse(localStorage.getItem(key));
+  } catch {
+    return null;
+  }
+};
 const remember = (language) => {
   try {
     localStorage.setItem("d2lmini-language", JSON.stringify(language));
@@ -7,16 +14,20 @@ const remember = (language) => {
     // not remembered, then
   }
 };
-const remembered = () => {
-  try {
-    return JSON.parse(localStorage.getItem("d2lmini-language"));
-  } catch {
-    return null;
-  }
-};
 for (const door of doors) door.addEventListener("click", () => remember(door.dataset.language));
 if (location.hash !== "#choose") {
-  const wanted = [remembered(), ...navigator.languages.map((tag) => tag.split("-")[0])];
+  const wanted = [recall("d2lmini-language"), ...navigator.languages.map((tag) => tag.split("-")[0])];
   const language = wanted.find((code) => doors.some((door) => door.dataset.language === code));
   if (language) location.replace(doors.find((door) => door.dataset.language === language).href);
+}
+
+// where the reader was, in the language that was read
+const place = recall("d2lmini-place");
+const last = doors.find((door) => door.hreflang === place?.language);
+if (last && /^[\w-]+$/.test(place.page)) {
+  const link = document.createElement("a");
+  link.className = "go-on";
+  link.textContent = `${last.dataset.goOn} ${place.title}`;
+  link.href = `${last.dataset.language}/${place.page}.html#${place.section}`;
+  last.after(link);
 }

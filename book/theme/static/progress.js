@@ -117,6 +117,7 @@ export function open(dialog, { words, say, answers, progressOf, showProgress, re
         return;
       }
       replace({});
+      remember("d2lmini-place", null);
       calm();
       report(words.reset_done);
     },

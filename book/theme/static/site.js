@@ -53,6 +53,7 @@ const entries = new Map();
 for (const link of document.querySelectorAll(".contents a[href^='#']"))
   entries.set(decodeURIComponent(link.hash.slice(1)), link);
 let section = "";
+const isChapter = document.querySelector(".where .number");
 function findSection() {
   // the last sections cannot come up to the line: near the end of the page the line comes down to them
   const left = root.scrollHeight - innerHeight - scrollY;
@@ -68,6 +69,8 @@ function findSection() {
   }
   if (!found || found.id === section) return;
   section = found.id;
+  const title = found.textContent;
+  if (isChapter) remember("d2lmini-place", { language: root.lang, page: page.dataset.page, section, title });
   for (const [id, link] of entries) {
     if (id === section) link.setAttribute("aria-current", "location");
     else link.removeAttribute("aria-current");
@@ -228,6 +231,16 @@ if (CSS.supports("overflow-anchor", "auto")) {
   });
   // a click may lead elsewhere in the page, where another line is read
   for (const event of ["click", "pagehide"]) addEventListener(event, () => pending && keepLine(), true);
+}
+
+// The first page leads on from the place that was read last, if the course still has its chapter.
+const wayOn = document.querySelector("[data-go-on]");
+const lastPlace = recall("d2lmini-place", {});
+const chapterLink = wayOn && document.querySelector(`[data-chapter="${CSS.escape(lastPlace.page)}"] a`);
+if (chapterLink) {
+  const title = lastPlace.language === root.lang ? lastPlace.title : chapterLink.lastElementChild.textContent;
+  wayOn.textContent = `${wayOn.dataset.goOn} ${title}`;
+  wayOn.href = `${chapterLink.getAttribute("href")}#${lastPlace.section}`;
 }
 
 // Copy buttons: of a session with prompts, what was typed.

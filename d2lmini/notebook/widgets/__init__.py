@@ -54,15 +54,41 @@ def module_source(kind: str, language: str) -> str:
     """
     if kind not in KINDS:
         raise ValueError(one_of("kind", kind, KINDS))
+    return bundle(_FOLDER, f"{kind}.js", _virtual(kind, language))
+
+
+def still_source(kind: str, language: str) -> str:
+    """Return a script whose function `still` draws an explorer as it is before anybody has touched it.
+
+    It needs of a browser only `document.createElement`, so the website runs it when it is built. Empty where
+    the explorer has no scene of its own (``listening-scene.js`` is that of ``listening-explorer.js``).
+
+    Args:
+        kind: one of `KINDS`.
+        language: one of `LANGUAGES`.
+
+    Example:
+        >>> "still" in still_source("listening-explorer", "en"), still_source("exercise", "en")
+        (True, '')
+    """
+    scene = f"{kind.removesuffix('-explorer')}-scene.js"
+    if not (_FOLDER / scene).is_file():
+        return ""
+    draw = "function still() { return String(scene({ still: true }).root); }"
+    entry = {"course:still": f'import {{ scene }} from "./{scene}";\n{draw}'}
+    return bundle(_FOLDER, "course:still", _virtual(kind, language) | entry)
+
+
+def _virtual(kind: str, language: str) -> dict[str, str]:
+    """Return the modules that are no files: what a widget says, shows and offers in a language."""
     found = words(language)
     shown = found["exercises"] if kind == "exercise" else found["explorers"][kind.removesuffix("-explorer")]
-    virtual = {
+    return {
         "course:words": f"export default {_js(shown)};\nexport const language = {_js(found['language'])};",
         "course:palette": f"export default {_js(COLORS)};",
         "course:tokens": f"export default {_js(found['plots']['cats and dogs drink milk'].split())};",
         "course:sentences": f"export default {_js(_sentences())};",
     }
-    return bundle(_FOLDER, f"{kind}.js", virtual)
 
 
 def _rows() -> list[dict[str, str]]:
@@ -158,7 +184,8 @@ def explorer(name: str, **options: Any) -> Any:
 
     Args:
         name: an explorer of the course: ``"attention-explorer"``, ``"block-explorer"``, ``"clock-explorer"``,
-            ``"path-explorer"``, ``"plane-explorer"``, ``"rotary-explorer"`` or ``"translator-explorer"``.
+            ``"listening-explorer"``, ``"path-explorer"``, ``"plane-explorer"``, ``"rotary-explorer"`` or
+            ``"translator-explorer"``.
         **options: none so far.
 
     Raises:

@@ -52,6 +52,22 @@ export function heads() {
   ];
 }
 
+/** A head that joins what belongs together: a noun asks for its verb, a verb for its nouns, a pronoun for a being. */
+export function sentenceHead() {
+  const query = [
+    [0, 5, 0, -5, 0, -1], // nouns are beings, or food and drink: those rows come on top of this one
+    [4, -3, 0, 1, 1, -2],
+    [2, 0, -1, 5, 0, -1],
+    [0, 0, 0, 5, -4, 0],
+    [0, 0, 0, 4, 0, 0],
+    [0, 0, 0, 0, 0, 0.6],
+    [],
+    [],
+  ].map((row) => Array.from({ length: D }, (cell, j) => row[j] ?? 0));
+  const key = query.map((row, i) => row.map((cell, j) => (i === j ? 1.6 : 0)));
+  return { query, key, value: VALUE };
+}
+
 const product = (A, B) => A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
 
 /** What softmax gets, row by row. allowed(i, j): may query i see key j? Where it may not, the score is −∞. */
