@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import json
 import logging
 import os
 import re
@@ -21,7 +22,7 @@ from sphinx.application import Sphinx
 from book import search, slides
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
-from d2lmini.language import LANGUAGES
+from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
@@ -217,6 +218,9 @@ def version() -> str:
     digest = hashlib.sha256((page_styles() + welcome_styles() + code_styles()).encode())
     for path in [*sorted(STATIC.glob("*.js")), *search.SOURCES]:
         digest.update(path.read_bytes())
+    for language in LANGUAGES:
+        for kind in ("figure", "terms"):
+            digest.update(json.dumps(words(language)["site"][kind]).encode())
     for kind, language in product(KINDS, LANGUAGES):
         digest.update(module_source(kind, language).encode())
     for language in LANGUAGES:
@@ -236,6 +240,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     formulas = formula_styles(sorted(out.rglob("*.html")))
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "search.js").write_text(search.script(), encoding="utf-8")
+    said = words(app.config.d2lmini_language)["site"]["figure"]
+    (static / "figure.json").write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
     (static / "slides.js").write_text(slides.script(app.config.d2lmini_language), encoding="utf-8")
     (static / "notes.json").write_text(slides.notes(app.env.metadata), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
