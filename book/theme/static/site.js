@@ -247,7 +247,7 @@ if (chapterLink) {
 const PROMPT = /^(?:>>>|\.\.\.|\$)(?: |$)/;
 function typed(code) {
   const lines = code.textContent.trimEnd().split("\n");
-  if (!code.querySelector(".gp")) return lines.join("\n");
+  if (!code.closest(".highlight-pycon, .highlight-console")) return lines.join("\n");
   return lines.flatMap((line) => (PROMPT.test(line) ? line.replace(PROMPT, "") : [])).join("\n").trimEnd();
 }
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-'], .typed")) {
