@@ -36,7 +36,7 @@ NEEDED = {
 }  # the rest is for download
 UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
 LIST = "offline.json"
-SHARED = ("index.html", "door.js", "licenses.txt")  # of the site, beside the languages
+SHARED = ("index.html", "door.js")  # of the site, beside the languages
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
 STATES = re.compile(r'data-states="(_static/states/[^?"]+)\?(\w+)"')
 TITLE = re.compile(r"<h1[^>]*>(.*?)(?:<a class=\"permalink\".*?)?</h1>", re.DOTALL)
