@@ -200,7 +200,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
-    from book import offline, search
+    from book import glossary, offline, search
 
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
@@ -212,13 +212,18 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dic
         language: json.loads((work / language / "sections.json").read_text(encoding="utf-8"))
         for language in languages
     }
+    known_terms = glossary.read(root)
+    chapters = {name for name, part in parts(toc) if part == "chapters"}
+    places = search.homes(known_terms, editions, chapters)
     for language in languages:
         target = aside / language
         shutil.copytree(work / language / "finished", target)
         for name in names:
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        known = search.data(language, editions, parts(toc), search.read_glossary(root))
+        known = search.data(language, editions, parts(toc), known_terms)
         search.write(target / "_static" / "search.json", known)
+        titles = {f"{one['page']}#{one['anchor']}": one["title"] for one in editions[language]}
+        glossary.finish(target, language, known_terms, places, titles)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
         for name in names:
             if previews.address(_base(root), language, name):

@@ -19,7 +19,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 
 from book.ext import assets
-from book.ext.page import HEAD_SCRIPT, content_security_policy
+from book.ext.faces import page_faces
+from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -146,7 +147,8 @@ def _write_page(folder: Path, language: str, names: list[str], packed: int) -> N
             pages=pages,
         )
     )
-    (folder / "offline.html").write_text(text, encoding="utf-8")
+    text = text.replace("<style>", "<style>" + page_faces(text, [], set(), language), 1)
+    (folder / "offline.html").write_text(allow_only_these_styles(text), encoding="utf-8")
 
 
 def _write_app(folder: Path, language: str) -> None:
