@@ -81,7 +81,16 @@ def _inputs(root: Path) -> list[Path]:
     return [*files, *licenses.sources(), root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 
-def build_language(language: str, root: Path, work: Path, languages: list[str]) -> float:
+def pdf_of(root: Path, language: str) -> Path:
+    """Where the printed edition of these pages is kept: another text, another name."""
+    return _pdf(root, language, _digest(_inputs(root)))
+
+
+def _pdf(root: Path, language: str, inputs: str) -> Path:
+    return root / "_build" / "pdf" / f"{language}-{inputs[:12]}.pdf"
+
+
+def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float:
     """One Sphinx build, in a process of its own; returns its seconds.
 
     Raises:
@@ -109,6 +118,7 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
             "external_toc_path": str(toc),
             "html_title": words(language)["site"]["title"],
             "d2lmini_languages": languages,
+            "d2lmini_pdf": pdf,
         },
         doctreedir=here / "doctrees",
         quiet=True,
@@ -189,8 +199,8 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
     return {"exercises": former_names(), "sections": sections}
 
 
-def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
-    from book import offline, search
+def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
+    from book import glossary, offline, search
 
     aside = out.with_name(out.name + ".new")
     old = out.with_name(out.name + ".old")
@@ -202,13 +212,18 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         language: json.loads((work / language / "sections.json").read_text(encoding="utf-8"))
         for language in languages
     }
+    known_terms = glossary.read(root)
+    chapters = {name for name, part in parts(toc) if part == "chapters"}
+    places = search.homes(known_terms, editions, chapters)
     for language in languages:
         target = aside / language
         shutil.copytree(work / language / "finished", target)
         for name in names:
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        known = search.data(language, editions, parts(toc), search.read_glossary(root))
+        known = search.data(language, editions, parts(toc), known_terms)
         search.write(target / "_static" / "search.json", known)
+        titles = {f"{one['page']}#{one['anchor']}": one["title"] for one in editions[language]}
+        glossary.finish(target, language, known_terms, places, titles)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
         for name in names:
             if previews.address(_base(root), language, name):
@@ -217,6 +232,8 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
                 shutil.copy(previews.path_of(language, name), picture)
     _front_pages(aside, root, languages)
     offline.add(aside, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
+    for language, pdf in pdfs.items():
+        shutil.copy(pdf, aside / f"d2lmini-{language}.pdf")
     if out.exists():
         os.replace(out, old)
     os.replace(aside, out)
@@ -254,7 +271,11 @@ def build(
             "Write it, take it out of _toc.yml, or name the languages to build with --lang."
         )
     stamp = work / "site.stamp"
-    state = json.dumps([_digest(_inputs(root)), chosen, str(out)])
+    # the pages offer a printed edition only if it was made from them
+    inputs = _digest(_inputs(root))
+    pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, inputs)).exists()}
+    sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
+    state = json.dumps([inputs, chosen, str(out), _digest(pdfs.values())])
     if out.exists() and stamp.exists() and stamp.read_text() == state:
         say("site: nothing has changed")
         return out
@@ -264,7 +285,10 @@ def build(
     failures = []
     # Sphinx patches docutils while it runs: a process each, not threads
     with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
-        jobs = {pool.submit(build_language, code, root, work, chosen): code for code in chosen}
+        jobs = {
+            pool.submit(build_language, code, root, work, chosen, sizes.get(code, "")): code
+            for code in chosen
+        }
         for job in as_completed(jobs):
             try:
                 say(f"site: {jobs[job]} built in {job.result():.1f} s")
@@ -272,7 +296,7 @@ def build(
                 failures.append(str(error))
     if failures:
         raise BuildError("\n".join(sorted(failures)))
-    _assemble(work, root, out, chosen)
+    _assemble(work, root, out, chosen, pdfs)
     stamp.write_text(state)
     say(f"site: {out}")
     return out

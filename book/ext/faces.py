@@ -18,7 +18,7 @@ from d2lmini.language import words
 FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
 STYLES = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
 SEMIBOLD = {"b", "strong", "th", "dt", "h1", "h2", "h3", "h4"}
-SEMIBOLD_CLASSES = {"brand", "number", "current", "turn"}
+SEMIBOLD_CLASSES = {"brand", "number", "current", "turn", "way-on", "lane-title"}
 ITALIC = {"em", "i", "cite", "dfn", "var"}
 UNSHOWN = {"script", "style", "title", "desc", "math", "code", "pre"}  # or shown in another face
 UNSHOWN_CLASSES = {"katex-mathml", "sig"}
