@@ -32,11 +32,12 @@ COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 LOCK = "book/requirements.lock"  # what reading needs, each file by its hash; without torch: some 100 MB
 LAB = "book/lab.txt"  # what the notebooks need besides
 PAPER = "book/paper/requirements.txt"  # what the PDF needs besides
+FRAMEWORKS = "tests/frameworks.txt"  # what one page of the appendix needs besides
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
 READING = (LOCK,)
 WORKING = (LOCK, LAB, "requirements.txt")
 PRINTING = (LOCK, PAPER, "requirements.txt")
-EVERYTHING = (LOCK, "requirements.txt", COLAB)
+EVERYTHING = (LOCK, "requirements.txt", FRAMEWORKS, COLAB)
 SETS = (READING, WORKING, PRINTING, EVERYTHING)  # each includes the first, the last all
 VERBS = (
     "serve",
@@ -218,7 +219,7 @@ def set_up(files: tuple[str, ...]) -> None:
     if files == PRINTING:
         pip(say("parts.packages"), "-r", PAPER, "-c", "requirements.txt")
     if files == EVERYTHING:
-        pip(say("parts.tests"), "-r", "requirements.txt")
+        pip(say("parts.tests"), "-r", "requirements.txt", "-r", FRAMEWORKS)
     if files in (WORKING, EVERYTHING):
         pip("d2lmini", "--no-deps", "-e", ".")
     if files == EVERYTHING:
