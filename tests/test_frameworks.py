@@ -1,0 +1,74 @@
+"""The page about NumPy, JAX and Keras: the names in its tables exist, and it says what it needs.
+
+Its cells are executed with all others. What it needs besides is in tests/frameworks.txt.
+"""
+
+import importlib
+import importlib.util
+import re
+from functools import reduce
+
+import pytest
+
+import course
+import d2lmini as d2l
+from book.chapters import path_of, read, source
+from d2lmini.language import LANGUAGES, words
+
+MODULES = {
+    "d2l": "d2lmini",
+    "jax": "jax",
+    "jnp": "jax.numpy",
+    "keras": "keras",
+    "nn": "torch.nn",
+    "np": "numpy",
+    "ops": "keras.ops",
+    "torch": "torch",
+}
+NAME = re.compile(rf"(?<![\w.])({'|'.join(MODULES)})((?:\.[A-Za-z_]\w*)+)")
+
+
+def cell(language: str, name: str) -> str:
+    cells = read(path_of(language, "frameworks"))["cells"]
+    return next(source(cell) for cell in cells if cell["id"] == name)
+
+
+def tables(language: str) -> list[list[str]]:
+    """The rows of both tables, a cell each: the old names, then those of today."""
+    text = cell(language, "editions") + "\n" + cell(language, "editions-mxnet")
+    return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+
+
+def test_names_of_today_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    named = {found for _, *today in tables("en") for found in NAME.findall(" ".join(today))}
+    assert {module for module, _ in named} == set(MODULES)
+    for module, path in named:
+        reduce(getattr, path[1:].split("."), importlib.import_module(MODULES[module]))
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_tables_name_the_same_in_each_language(language: str) -> None:
+    code = [[re.findall("`[^`]*`", entry) for entry in row] for row in tables(language)]
+    assert code == [[re.findall("`[^`]*`", entry) for entry in row] for row in tables("en")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_where_a_package_is_missing_a_sentence_says_what_to_type(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "keras" else object())
+    for variable in ("KERAS_BACKEND", "JAX_PLATFORMS"):
+        monkeypatch.setenv(variable, "")  # the cell sets them: put back afterwards
+    code, globals_ = cell(language, "packages"), {"d2l": d2l, "importlib": importlib}
+    d2l.use_language(language)
+    with pytest.raises(SystemExit, match="%pip install jax keras") as refused:
+        exec(code, globals_)
+    assert str(refused.value) == words(language)["plots"]["This page also needs: %pip install jax keras"]
+    assert "keras" not in globals_
+
+
+def test_only_those_who_execute_notebooks_install_them() -> None:
+    assert course.FRAMEWORKS in course.EVERYTHING
+    assert not any(course.FRAMEWORKS in needs for needs in (course.READING, course.WORKING, course.PRINTING))
