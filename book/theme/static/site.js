@@ -270,6 +270,11 @@ export function keepAnswer(id, answer) {
   remember("d2lmini", { answers: { ...answers(), [id]: answer } });
   document.dispatchEvent(new CustomEvent("d2l:answer", { detail: { id, answer } }));
 }
+// a dot for each exercise of a chapter; the page names those together
+for (const row of document.querySelectorAll(".dots"))
+  row.dataset.ids.split(" ").forEach((name, place) => {
+    row.children[place].dataset.id = name.includes("/") ? name : `${row.dataset.dots}/${name}`;
+  });
 function progressOf(name) {
   const dots = [...document.querySelectorAll(`[data-dots="${CSS.escape(name)}"] i`)];
   const given = answers();
