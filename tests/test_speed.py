@@ -17,7 +17,7 @@ from tools.browser import browser_name
 
 HEADERS = 0.5  # KB, of the two answers together
 LIMITS = {
-    "api": 73
+    "api": 74
 }  # KB; the reference is as long as four chapters, and nobody's first page; 70 for all others
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
 STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}

@@ -104,5 +104,5 @@ def page_faces(page: str, states: list[Any], kinds: set[str], language: str) -> 
     return "".join(
         font_face(FAMILY, STYLES[style], STATIC / "fonts" / f"d2lmini-sans-{style}.woff2", shown)
         for style, shown in found.items()
-        if shown
+        if shown.strip()  # a space alone has no outline to cut
     )

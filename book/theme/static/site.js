@@ -270,6 +270,11 @@ export function keepAnswer(id, answer) {
   remember("d2lmini", { answers: { ...answers(), [id]: answer } });
   document.dispatchEvent(new CustomEvent("d2l:answer", { detail: { id, answer } }));
 }
+// a dot for each exercise of a chapter; the page names those together
+for (const row of document.querySelectorAll(".dots"))
+  row.dataset.ids.split(" ").forEach((name, place) => {
+    row.children[place].dataset.id = name.includes("/") ? name : `${row.dataset.dots}/${name}`;
+  });
 function progressOf(name) {
   const dots = [...document.querySelectorAll(`[data-dots="${CSS.escape(name)}"] i`)];
   const given = answers();
@@ -337,11 +342,23 @@ addEventListener("storage", (event) => {
 });
 
 // Dialogs are fetched when first opened.
+let dialogs;
+async function fetchDialogs() {
+  const answer = await fetch(versioned("dialogs.json"));
+  const { markup, styles, words: more } = await answer.json();
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  page.insertAdjacentHTML("beforeend", markup);
+  Object.assign(words, more);
+}
 async function openDialog(name) {
-  const dialog = document.getElementById(`site-${name}`);
-  if (!dialog || dialog.open) return;
   document.getElementById("site-chapters")?.hidePopover?.();
-  const { open } = await import(versioned(`${name}.js`));
+  dialogs ??= fetchDialogs();
+  dialogs.catch(() => (dialogs = null)); // the next click tries again
+  const [{ open }] = await Promise.all([import(versioned(`${name}.js`)), dialogs]);
+  const dialog = document.getElementById(`site-${name}`);
+  if (dialog.open) return;
   open(dialog, { words, say, answers, progressOf, showProgress, remember, root: page.dataset.root, versioned });
 }
 for (const opener of document.querySelectorAll("[data-opens]"))
