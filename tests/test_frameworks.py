@@ -54,6 +54,7 @@ def test_tables_name_the_same_in_each_language(language: str) -> None:
     assert code == [[re.findall("`[^`]*`", entry) for entry in row] for row in tables("en")]
 
 
+@pytest.mark.usefixtures("own_folder")  # English again afterwards
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_where_a_package_is_missing_a_sentence_says_what_to_type(
     language: str, monkeypatch: pytest.MonkeyPatch
