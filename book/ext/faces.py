@@ -51,6 +51,7 @@ class _ShownCharacters(HTMLParser):
             styles.add("upright")
         if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
             styles.add("italic")
+        self.used["semibold"].update(given.get("data-go-on", ""))  # what the link says on a later visit
         if tag in UNSHOWN or classes & UNSHOWN_CLASSES:
             styles = set()
         self.open.append(frozenset(styles))

@@ -100,10 +100,11 @@ for (const link of document.querySelectorAll(".to-report"))
     const heading = document.getElementById(section).cloneNode(true);
     heading.querySelectorAll(".katex-html").forEach((node) => node.remove()); // each formula is there twice
     const place = `${location.href.split("#")[0]}#${section} (${heading.textContent.trim()})`;
-    const address = new URL(link.href);
-    address.searchParams.set("body", address.searchParams.get("body").replace(link.dataset.place, () => place));
-    link.href = address.href;
-    link.dataset.place = place;
+    const written = document.getElementById("site-report"); // the other link only leads to it
+    const address = new URL(written.href);
+    address.searchParams.set("body", address.searchParams.get("body").replace(written.dataset.place, () => place));
+    link.href = written.href = address.href;
+    written.dataset.place = place;
   });
 for (const menu of document.querySelectorAll(".menu")) {
   document.addEventListener("click", (event) => {
