@@ -14,13 +14,15 @@ import time
 import tomllib
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import yaml
 
 from book import licenses, previews
+from book.alone import alone
 from d2lmini.language import LANGUAGES, words
 
 ROOT = Path(__file__).parents[1]
@@ -92,7 +94,15 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
     from jupyter_book.sphinx import build_sphinx
 
     here = work / language
+    # what a build left that failed or was killed: half a page looks finished to Sphinx, and a page with a
+    # warning as if there were nothing to warn about
+    unfinished = here / "unfinished"
+    if unfinished.exists():
+        shutil.rmtree(here)
     here.mkdir(parents=True, exist_ok=True)
+    unfinished.touch()
+    names = page_names(table_of_contents(root))
+    _forget_changed(here, root, language, names)
     toc = here / "_toc.yml"
     text = yaml.safe_dump(table_of_contents(root), sort_keys=False)
     if not toc.exists() or toc.read_text(encoding="utf-8") != text:
@@ -116,13 +126,39 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
         keep_going=True,
     )
     if result:
-        # without this the next build would find nothing changed, and so nothing to warn about
-        shutil.rmtree(here / "doctrees", ignore_errors=True)
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _finish(here, page_names(table_of_contents(root)), language)
+    _finish(here, names, language)
+    unfinished.unlink()
     return time.perf_counter() - start
+
+
+def _forget_changed(here: Path, root: Path, language: str, names: list[str]) -> None:
+    """Let Sphinx read what has changed: it compares times, which go wrong when a clock is set back."""
+    chapters, known = root / "chapters", here / "sources.json"
+    before = json.loads(known.read_text()) if known.exists() else {}
+    now = {}
+    for name in names:
+        # a translation also shows what of the English text has changed since
+        shown = {chapters / code / f"{name}.ipynb" for code in (language, "en")}
+        now[name] = _digest(filter(Path.exists, shown))
+    for name in names:
+        if before.get(name) != now[name]:
+            (here / "doctrees" / f"{name}.doctree").unlink(missing_ok=True)
+    known.write_text(json.dumps(now))
+
+
+def _end_with_parent() -> None:
+    """Let a process of the pool end when the build is killed: it would wait for work for ever."""
+    parent = parent_process()
+    assert parent, "this runs in a process of the pool"
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _finish(here: Path, names: list[str], language: str) -> None:
@@ -192,8 +228,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
     from book import offline, search
 
-    aside = out.with_name(out.name + ".new")
-    old = out.with_name(out.name + ".old")
+    aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
     for leftover in (aside, old):
         shutil.rmtree(leftover, ignore_errors=True)
     toc = table_of_contents(root)
@@ -253,17 +288,33 @@ def build(
             f"_toc.yml names what is not there: {', '.join(missing)}. "
             "Write it, take it out of _toc.yml, or name the languages to build with --lang."
         )
+    if not _is_current(root, work, out, chosen):  # a finished site is shown even where nothing may be written
+        with alone(work / "build.lock", "site: another run is building it; this one waits for that"):
+            if not _is_current(root, work, out, chosen):
+                _build(root, work, out, chosen, say)
+                return out
+    say("site: nothing has changed")
+    return out
+
+
+def _state(root: Path, out: Path, chosen: list[str]) -> str:
+    return json.dumps([_digest(_inputs(root)), chosen, str(out)])
+
+
+def _is_current(root: Path, work: Path, out: Path, chosen: list[str]) -> bool:
     stamp = work / "site.stamp"
-    state = json.dumps([_digest(_inputs(root)), chosen, str(out)])
-    if out.exists() and stamp.exists() and stamp.read_text() == state:
-        say("site: nothing has changed")
-        return out
-    work.mkdir(parents=True, exist_ok=True)
+    return out.exists() and stamp.exists() and stamp.read_text() == _state(root, out, chosen)
+
+
+def _build(root: Path, work: Path, out: Path, chosen: list[str], say: Any) -> None:
+    stamp, state, old = work / "site.stamp", _state(root, out, chosen), out.with_name(out.name + ".old")
     stamp.unlink(missing_ok=True)
+    if old.exists() and not out.exists():  # killed between the two steps of the swap
+        os.replace(old, out)
     say(f"site: building {', '.join(chosen)} …")
     failures = []
     # Sphinx patches docutils while it runs: a process each, not threads
-    with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn"), _end_with_parent) as pool:
         jobs = {pool.submit(build_language, code, root, work, chosen): code for code in chosen}
         for job in as_completed(jobs):
             try:
@@ -275,7 +326,6 @@ def build(
     _assemble(work, root, out, chosen)
     stamp.write_text(state)
     say(f"site: {out}")
-    return out
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -287,7 +337,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         build(out=options.out and options.out.resolve(), languages=options.lang)
-    except BuildError as error:
+    except (BuildError, OSError) as error:  # OSError: the disk is full, or may not be written
         print(f"site: not built; the old one is untouched.\n{error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
