@@ -263,8 +263,8 @@ def is_whole(info: Path) -> bool:
     try:
         with (info / "RECORD").open(encoding="utf-8", newline="") as record:
             for name, _, size in csv.reader(record):
-                path = info.parent / name
-                if path.suffix != ".pyc" and (not path.exists() or size and path.stat().st_size != int(size)):
+                there = (info.parent / name).stat().st_size if not name.endswith(".pyc") else size
+                if size and there != int(size):
                     return False
     except (OSError, ValueError):
         return False

@@ -1,4 +1,4 @@
-"""Do the notebooks print the same again and again? `python -m tools.steady [NAME …] [--times 20]`
+"""Do the notebooks print the same again and again? `python -m tools.steady [NAME …] [--times 20]`.
 
 Each time nbval runs them as the tests do, and yet otherwise: in another order, with one thread or two, in
 another place and language, from a folder whose name has spaces and Chinese letters, while something else
