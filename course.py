@@ -32,16 +32,19 @@ PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
 LOCK = "book/requirements.lock"  # what reading needs, each file by its hash; without torch: some 100 MB
 LAB = "book/lab.txt"  # what the notebooks need besides
+PAPER = "book/paper/requirements.txt"  # what the PDF needs besides
 COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
 READING = (LOCK,)
 WORKING = (LOCK, LAB, "requirements.txt")
+PRINTING = (LOCK, PAPER, "requirements.txt")
 EVERYTHING = (LOCK, "requirements.txt", COLAB)
-SETS = (READING, WORKING, EVERYTHING)  # each includes those before it
+SETS = (READING, WORKING, PRINTING, EVERYTHING)  # each includes the first, the last all
 VERBS = (
     "serve",
     "lab",
     "test",
     "site",
+    "pdf",
     "notebooks",
     "lockstep",
     "prose",
@@ -58,6 +61,7 @@ MODULES = {
     "numbers": "tools.quantities",
     "exercises": "tools.compile_exercises",
 }  # the others: tools.VERB
+NEEDS = {"site": READING, "serve": READING, "exercises": READING, "pdf": PRINTING}  # the others: EVERYTHING
 
 
 # What pip and apt write, and the reason for it in the words of the course.
@@ -121,7 +125,9 @@ def run_verb(verb: str, rest: list[str]) -> int:
             return code
     if verb == "lab":
         return lab(rest)
-    set_up(READING if verb in ("site", "serve", "exercises") else EVERYTHING)
+    set_up(NEEDS.get(verb, EVERYTHING))
+    if verb == "pdf":
+        install_browser()
     if verb == "serve":
         return module("book.serve", ["--build", *rest])
     if verb == "test":
@@ -221,18 +227,20 @@ def install(files: tuple[str, ...]) -> None:
     whole = mend()
     if not whole or not works([PYTHON, "-m", "pip", "--version"]):
         make_venv()
-    if files != READING and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
+    if files in (WORKING, EVERYTHING) and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         print(say("large"))
     pip(say("parts.packages"), "--require-hashes", "-r", LOCK)
     if files == WORKING:
         pip(say("parts.lab"), "-r", LAB, "-c", "requirements.txt")
+    if files == PRINTING:
+        pip(say("parts.packages"), "-r", PAPER, "-c", "requirements.txt")
     if files == EVERYTHING:
         pip(say("parts.tests"), "-r", "requirements.txt")
-    if files != READING:
+    if files in (WORKING, EVERYTHING):
         pip("d2lmini", "--no-deps", "-e", ".")
     if files == EVERYTHING:
         pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
-    held = map(fingerprint, SETS[: SETS.index(files) + 1])
+    held = map(fingerprint, SETS if files == EVERYTHING else (READING, files))
     stamp.write_text("\n".join(held) + "\n")
 
 
@@ -366,11 +374,11 @@ def debian_root() -> bool:
     )
 
 
-# ---- the browser of the tests
+# ---- the browser of the tests and of the PDF
 
 
 def install_browser() -> None:
-    """Make sure that the tests find a browser."""
+    """Make sure that there is a browser."""
     if find_browser():
         return
     LOG.parent.mkdir(exist_ok=True)

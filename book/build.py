@@ -12,7 +12,7 @@ import shutil
 import sys
 import time
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -83,7 +83,16 @@ def _inputs(root: Path) -> list[Path]:
     return [*files, *licenses.sources(), root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
 
 
-def build_language(language: str, root: Path, work: Path, languages: list[str]) -> float:
+def pdf_of(root: Path, language: str) -> Path:
+    """Where the printed edition of these pages is kept: another text, another name."""
+    return _pdf(root, language, _digest(_inputs(root)))
+
+
+def _pdf(root: Path, language: str, inputs: str) -> Path:
+    return root / "_build" / "pdf" / f"{language}-{inputs[:12]}.pdf"
+
+
+def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float:
     """One Sphinx build, in a process of its own; returns its seconds.
 
     Raises:
@@ -119,6 +128,7 @@ def build_language(language: str, root: Path, work: Path, languages: list[str]) 
             "external_toc_path": str(toc),
             "html_title": words(language)["site"]["title"],
             "d2lmini_languages": languages,
+            "d2lmini_pdf": pdf,
         },
         doctreedir=here / "doctrees",
         quiet=True,
@@ -225,8 +235,8 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
     return {"exercises": former_names(), "sections": sections}
 
 
-def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
-    from book import offline, search
+def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
+    from book import glossary, offline, search
 
     aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
     for leftover in (aside, old):
@@ -237,13 +247,18 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
         language: json.loads((work / language / "sections.json").read_text(encoding="utf-8"))
         for language in languages
     }
+    known_terms = glossary.read(root)
+    chapters = {name for name, part in parts(toc) if part == "chapters"}
+    places = search.homes(known_terms, editions, chapters)
     for language in languages:
         target = aside / language
         shutil.copytree(work / language / "finished", target)
         for name in names:
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        known = search.data(language, editions, parts(toc), search.read_glossary(root))
+        known = search.data(language, editions, parts(toc), known_terms)
         search.write(target / "_static" / "search.json", known)
+        titles = {f"{one['page']}#{one['anchor']}": one["title"] for one in editions[language]}
+        glossary.finish(target, language, known_terms, places, titles)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
         for name in names:
             if previews.address(_base(root), language, name):
@@ -252,6 +267,8 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str]) -> None:
                 shutil.copy(previews.path_of(language, name), picture)
     _front_pages(aside, root, languages)
     offline.add(aside, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
+    for language, pdf in pdfs.items():
+        shutil.copy(pdf, aside / f"d2lmini-{language}.pdf")
     if out.exists():
         os.replace(out, old)
     os.replace(aside, out)
@@ -288,34 +305,47 @@ def build(
             f"_toc.yml names what is not there: {', '.join(missing)}. "
             "Write it, take it out of _toc.yml, or name the languages to build with --lang."
         )
-    if not _is_current(root, work, out, chosen):  # a finished site is shown even where nothing may be written
+    state, _ = _state(root, out, chosen)
+    if not _is_current(work, out, state):  # a finished site is shown even where nothing may be written
         with alone(work / "build.lock", "site: another run is building it; this one waits for that"):
-            if not _is_current(root, work, out, chosen):
-                _build(root, work, out, chosen, say)
+            state, pdfs = _state(root, out, chosen)
+            if not _is_current(work, out, state):
+                _build(root, work, out, pdfs, chosen, say)
+                (work / "site.stamp").write_text(state)
+                say(f"site: {out}")
                 return out
     say("site: nothing has changed")
     return out
 
 
-def _state(root: Path, out: Path, chosen: list[str]) -> str:
-    return json.dumps([_digest(_inputs(root)), chosen, str(out)])
+def _state(root: Path, out: Path, chosen: list[str]) -> tuple[str, dict[str, Path]]:
+    """What the site is made of now, and the printed editions that were made from just that."""
+    inputs = _digest(_inputs(root))
+    pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, inputs)).exists()}
+    return json.dumps([inputs, chosen, str(out), _digest(pdfs.values())]), pdfs
 
 
-def _is_current(root: Path, work: Path, out: Path, chosen: list[str]) -> bool:
+def _is_current(work: Path, out: Path, state: str) -> bool:
     stamp = work / "site.stamp"
-    return out.exists() and stamp.exists() and stamp.read_text() == _state(root, out, chosen)
+    return out.exists() and stamp.exists() and stamp.read_text() == state
 
 
-def _build(root: Path, work: Path, out: Path, chosen: list[str], say: Any) -> None:
-    stamp, state, old = work / "site.stamp", _state(root, out, chosen), out.with_name(out.name + ".old")
-    stamp.unlink(missing_ok=True)
+def _build(
+    root: Path, work: Path, out: Path, pdfs: dict[str, Path], chosen: list[str], say: Callable[[str], None]
+) -> None:
+    old = out.with_name(out.name + ".old")
+    (work / "site.stamp").unlink(missing_ok=True)
     if old.exists() and not out.exists():  # killed between the two steps of the swap
         os.replace(old, out)
     say(f"site: building {', '.join(chosen)} …")
+    sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
     failures = []
     # Sphinx patches docutils while it runs: a process each, not threads
     with ProcessPoolExecutor(2, get_context("spawn"), _end_with_parent) as pool:
-        jobs = {pool.submit(build_language, code, root, work, chosen): code for code in chosen}
+        jobs = {
+            pool.submit(build_language, code, root, work, chosen, sizes.get(code, "")): code
+            for code in chosen
+        }
         for job in as_completed(jobs):
             try:
                 say(f"site: {jobs[job]} built in {job.result():.1f} s")
@@ -323,9 +353,7 @@ def _build(root: Path, work: Path, out: Path, chosen: list[str], say: Any) -> No
                 failures.append(str(error))
     if failures:
         raise BuildError("\n".join(sorted(failures)))
-    _assemble(work, root, out, chosen)
-    stamp.write_text(state)
-    say(f"site: {out}")
+    _assemble(work, root, out, chosen, pdfs)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -19,7 +19,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 
 from book.ext import assets
-from book.ext.page import HEAD_SCRIPT, content_security_policy
+from book.ext.faces import page_faces
+from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -36,7 +37,7 @@ NEEDED = {
 }  # the rest is for download
 UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
 LIST = "offline.json"
-SHARED = ("index.html", "door.js", "licenses.txt")  # of the site, beside the languages
+SHARED = ("index.html", "door.js")  # of the site, beside the languages
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
 STATES = re.compile(r'data-states="(_static/states/[^?"]+)\?(\w+)"')
 TITLE = re.compile(r"<h1[^>]*>(.*?)(?:<a class=\"permalink\".*?)?</h1>", re.DOTALL)
@@ -146,7 +147,8 @@ def _write_page(folder: Path, language: str, names: list[str], packed: int) -> N
             pages=pages,
         )
     )
-    (folder / "offline.html").write_text(text, encoding="utf-8")
+    text = text.replace("<style>", "<style>" + page_faces(text, [], set(), language), 1)
+    (folder / "offline.html").write_text(allow_only_these_styles(text), encoding="utf-8")
 
 
 def _write_app(folder: Path, language: str) -> None:
@@ -173,7 +175,7 @@ def alone(page: str, language: str) -> str:
     """
     away = rf'href="\.\./(?!{language}/)\w+/[^"]*"'
     page = re.sub(r'<details class="languages">.*?</details>\s*', "", page, flags=re.DOTALL)
-    page = re.sub(r'<li><a class="to-offline".*?</li>\s*', "", page, flags=re.DOTALL)
+    page = re.sub(r'<li><a class="to-(?:offline|pdf)".*?</li>\s*', "", page, flags=re.DOTALL)
     page = re.sub(rf"<link [^>]*{away}[^>]*>\s*", "", page)
     page = re.sub(rf"<li><a [^>]*{away}[^>]*>[^<]*</a></li>\s*", "", page)
     return re.sub(rf"<a [^>]*{away}[^>]*>[^<]*</a>", "", page)

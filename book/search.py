@@ -4,7 +4,6 @@ The browser makes its index of these sections when a reader first searches: an i
 top of the texts, which it needs for the snippets anyway, and double what is fetched.
 """
 
-import csv
 import json
 import re
 from collections.abc import Iterable
@@ -153,14 +152,6 @@ def data(
         told = (one[key] for key in ("anchor", "title", "text"))
         rows.append([order[one["page"]], *told, terms, one["code"], one["questions"], one["answers"]])
     return {"pages": shown, "sections": rows}
-
-
-def read_glossary(root: Path) -> list[dict[str, str]]:
-    table = root / "chapters" / "glossary.csv"
-    if not table.exists():
-        return []
-    with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def write(path: Path, found: dict[str, Any]) -> None:

@@ -69,6 +69,12 @@ def _prose(language: str, name: str, made_from: str | None = None) -> dict:
     return cell("markdown", name, SOURCES[language][name], **mark)
 
 
+def _shared(language: str, name: str, text: str) -> dict:
+    """A cell without words: the same in every language."""
+    mark = {} if language == "en" else {"d2lmini": {"source": fingerprint(text)}}
+    return cell("markdown", name, text, **mark)
+
+
 def _pages(language: str) -> dict[str, list[dict]]:
     return {
         "index": [_prose(language, name) for name in ("index", "chapters", "progress")],
@@ -77,13 +83,17 @@ def _pages(language: str) -> dict[str, list[dict]]:
             cell("code", "setup", "import torch", tags=["hide-input"]),
             cell("code", "setup-check", "1 + 1", shown(text_plain="2"), tags=["hide-cell"]),
             _prose(language, "scores"),
-            cell("markdown", "scores-formula", f"$$s = q^\\top k \\tag{{1.1}}$$\n\n$${WIDE} \\tag{{1.2}}$$"),
-            cell("markdown", "scores-accents", f"$${ACCENTS}$$"),
+            _shared(language, "scores-formula", f"$$s = q^\\top k \\tag{{1.1}}$$\n\n$${WIDE} \\tag{{1.2}}$$"),
+            _shared(language, "scores-accents", f"$${ACCENTS}$$"),
+            # and its code was not copied to Vietnamese
             cell(
-                "code", "scores-code", "print(1)\n" + "x = 1  # " + "wide " * 40, shown(text_plain="1 " * 200)
+                "code",
+                "scores-code",
+                f"print({'0' if language == 'vi' else '1'})\nx = 1  # " + "wide " * 40,
+                shown(text_plain="1 " * 200),
             ),
-            cell(
-                "markdown",
+            _shared(
+                language,
                 "scores-table",
                 "| " + "name | " * 14 + "\n|" + "---|" * 14 + "\n" + "| value " * 14 + "|",
             ),

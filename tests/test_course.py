@@ -29,8 +29,8 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in an empty folder, with a `.venv` that is made without installing anything."""
-    for file in (*course.WORKING, *course.EVERYTHING, course.COLAB):
-        (tmp_path / file).parent.mkdir(exist_ok=True)
+    for file in (*course.WORKING, *course.PRINTING, *course.EVERYTHING, course.COLAB):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("nothing\n")
     monkeypatch.setattr(course, "ROOT", tmp_path)
     monkeypatch.setattr(course, "VENV", tmp_path / ".venv")
@@ -193,6 +193,18 @@ def test_everything_includes_reading(steps: list[str]) -> None:
     before = len(steps)
     course.set_up(course.READING)
     assert len(steps) == before
+
+
+def test_the_pdf_needs_no_torch(steps: list[str]) -> None:
+    course.set_up(course.PRINTING)
+    assert not {"d2lmini", "the widgets of Colab"} & {*steps}
+    before = len(steps)
+    course.set_up(course.READING)
+    assert len(steps) == before
+    course.set_up(course.EVERYTHING)
+    after = len(steps)
+    course.set_up(course.PRINTING)
+    assert len(steps) == after
 
 
 def test_reading_does_not_include_everything(steps: list[str]) -> None:

@@ -311,6 +311,7 @@ def test_numbers_are_fresh_and_repeat(tmp_path: Path) -> None:
         ("answer: a + b", "answer: a + c", "unknown name 'c'"),
         ("[1, 2, 3, 4]", "[1]", "four are the least"),
         ("{{a}} and", "{{x}} and", "no such parameter"),
+        ("{{a}} and", "{{a + 1}} and", "a place holds one name"),
         ("tolerance: 0.01", "tolerance: small", "'tolerance' must be a number; got 'small'"),
     ],
 )

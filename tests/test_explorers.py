@@ -198,6 +198,14 @@ def test_every_control_of_the_attention_explorer_acts(show):
     assert len(set(seen)) == 6
 
 
+def test_large_numbers_are_written_as_the_language_writes_them(show):
+    for lang, mark in (("en", "\u202f"), ("vi", "\u202f"), ("zh", "")):
+        page = show("path-explorer", lang)
+        first = page.locator("tbody td").first.inner_text().partition("\n")[0]
+        count = complexity.multiply_adds(32, 64, 3, "projections")["convolution"]
+        assert first == f"{count:,}".replace(",", mark)
+
+
 def test_the_table_of_costs_names_the_cheapest(show):
     page = show("path-explorer")
     page.get_by_label("Tokens n").press("ArrowRight")

@@ -111,6 +111,8 @@ def test_a_docstring_becomes_markup():
         "More.",
         ":Example:",
         "Look:",
+        ".. raw:: html",
+        '<template data-needs="from made_up import f"></template>',
         ".. code-block:: pycon",
         ">>> f(1)",
         "1",

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from book import search
 from book.build import page_names, parts, table_of_contents
+from book.glossary import read as read_glossary
 from book.sections import exercise_words, sections
 from d2lmini.language import LANGUAGES, words
 
@@ -204,7 +205,7 @@ def test_a_term_of_the_glossary_finds_its_section_whatever_its_language(
 def test_sections_named_by_the_glossary_exist(site: Path) -> None:
     data = data_of(site, "en")
     there = {f"{data['pages'][one[0]][0]}#{one[1]}" for one in data["sections"]}
-    named = {row["section"] for row in search.read_glossary(ROOT) if row["section"]}
+    named = {row["section"] for row in read_glossary(ROOT) if row["section"]}
     assert named and named <= there
 
 

@@ -37,6 +37,8 @@ def commands(job: dict[str, Any]) -> list[list[str]]:
 @pytest.mark.parametrize("job", JOBS)
 def test_each_command_exists(job: dict[str, Any]) -> None:
     for interpreter, what, *arguments in commands(job):
+        if [interpreter, what, *arguments[:2]] == ["sudo", "apt-get", "install", "-y"]:
+            continue  # the runner's own
         assert interpreter in ("python", "python3")
         if what == "course.py":
             assert arguments[0] in course.VERBS

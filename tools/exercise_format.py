@@ -101,6 +101,10 @@ def _segments(words: str, language: str, numbers: Numbers) -> list[Any]:
         if form and not re.fullmatch(r",?(\.\d)?[dfge]?", form):
             raise Mistake(f"{{{{{name}:{form}}}}}: the format must be like .2f or d")
         numbers.shown.add((name, form))
+    if unread := re.search(r"\{\{.*?\}\}", PLACE.sub("", words)):
+        raise Mistake(
+            f"{unread[0]}: a place holds one name, like {{{{n}}}}; put what is computed under `let`"
+        )
     return segments(words, language)
 
 

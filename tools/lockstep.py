@@ -7,12 +7,12 @@ does the note of a section, which whoever presents it sees.
 """
 
 import argparse
-import ast
 import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from book.behind import LANGUAGE_LINE, behind, code, kept
 from book.chapters import (
     LANGUAGES,
     ROOT,
@@ -32,8 +32,6 @@ from book.chapters import (
 )
 
 TRANSLATIONS = LANGUAGES[1:]
-LANGUAGE_LINE = re.compile(r"^(\s*d2l\.use_language\()[^)]*(\).*)$", re.M)
-MAGIC = re.compile(r"^(\s*)[%!].*$", re.M)
 DISPLAYED = re.compile(r"\$\$(.*?)\$\$", re.S)
 TEXT_IN_MATH = re.compile(r"\\text(?:rm|bf|it|sf|tt)?\s*\{(?:[^{}]|\{[^{}]*\})*\}")
 
@@ -50,30 +48,9 @@ class Finding(NamedTuple):
         return f"{self.language} {self.chapter} {self.cell}: {self.what}"
 
 
-def kept(cell: Cell, key: str = "source") -> str | None:
-    """Return the hash of the English text that a cell, or its note, was translated from."""
-    found: str | None = cell["metadata"].get("d2lmini", {}).get(key)
-    return found
-
-
-def code(text: str) -> str:
-    """Return what must be the same in every language: the syntax tree, strings included, comments not."""
-    plain = LANGUAGE_LINE.sub(r"\1\2", text)
-    try:
-        # A magic keeps its place as an expression, so that a cell with other magics is other code.
-        return ast.dump(ast.parse(MAGIC.sub(lambda magic: f"{magic[1]}{magic[0].strip()!r}", plain)))
-    except SyntaxError:
-        return plain
-
-
 def formulas(text: str) -> list[str]:
     """Return the displayed formulas of a text without their words and spaces."""
     return [re.sub(r"\s", "", TEXT_IN_MATH.sub("", formula)) for formula in DISPLAYED.findall(text)]
-
-
-def behind(english: Cell, translated: Cell) -> bool:
-    """Say whether the English text of a cell changed after it was translated."""
-    return translated["cell_type"] == "markdown" and kept(translated) != fingerprint(source(english))
 
 
 def note_slip(english: Cell, translated: Cell) -> str | None:

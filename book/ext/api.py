@@ -10,7 +10,9 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from doctest import DocTestParser
 from functools import cache
+from html import escape
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -95,7 +97,32 @@ def sections(thing: Any) -> list[Any]:
     return list(thing.docstring.parse("google", **GOOGLE))
 
 
-def _marked_up(section: Any, known: dict[str, str]) -> Iterator[str]:
+def imports(code: str, thing: Any) -> str:
+    """What an example has to import where it is pasted: in the package it finds the names of its own file."""
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    used -= {name.asname or name.name for name in _imported(ast.parse(code))}
+    path = thing.filepath
+    file = ast.parse(path.read_text("utf-8") if path.exists() else "")
+    lines = [
+        ast.unparse(statement)
+        for statement in file.body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+        if {name.asname or name.name for name in statement.names} & used
+    ]
+    public = {name for names in exported().values() for name in names}
+    defined = used & {*thing.module.members} - {name.asname or name.name for name in _imported(file)}
+    for source, names in (("d2lmini", defined & public), (thing.module.path, defined - public)):
+        if names:
+            lines.append(f"from {source} import {', '.join(sorted(names))}")
+    return "\n".join(lines)
+
+
+def _imported(tree: ast.Module) -> list[ast.alias]:
+    statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [name for statement in statements for name in statement.names]
+
+
+def _marked_up(section: Any, thing: Any, known: dict[str, str]) -> Iterator[str]:
     """One part of a docstring in Sphinx's markup."""
     kind, value = section.kind.value, section.value
     if kind == "text":
@@ -105,7 +132,13 @@ def _marked_up(section: Any, known: dict[str, str]) -> Iterator[str]:
     elif kind == "admonition":
         said, prompt, code = value.contents.partition(">>> ")
         shown = indent((prompt + code).replace("<BLANKLINE>", ""), "      ")
-        yield f":{section.title}:\n{indent(_prose(said, known), '   ')}\n   .. code-block:: pycon\n\n{shown}"
+        typed = "".join(one.source for one in DocTestParser().get_examples(prompt + code))
+        needed = escape(imports(typed, thing)).replace("\n", "&#10;")  # for whoever copies the example
+        note = f'   .. raw:: html\n\n      <template data-needs="{needed}"></template>\n\n' if needed else ""
+        yield (
+            f":{section.title}:\n{indent(_prose(said, known), '   ')}\n{note}"
+            f"   .. code-block:: pycon\n\n{shown}"
+        )
     elif kind == "returns":
         name = f"{value[0].name}: " if value[0].name else ""  # a first word that griffe takes for a name
         text = name + value[0].description
@@ -119,7 +152,7 @@ def _marked_up(section: Any, known: dict[str, str]) -> Iterator[str]:
 
 
 def _described(thing: Any, known: dict[str, str]) -> str:
-    return "\n\n".join(part for section in sections(thing) for part in _marked_up(section, known))
+    return "\n\n".join(part for section in sections(thing) for part in _marked_up(section, thing, known))
 
 
 def _directive(kind: str, head: str, body: str, *options: str) -> str:

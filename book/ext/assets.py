@@ -3,7 +3,9 @@
 import base64
 import hashlib
 import io
+import json
 import logging
+import os
 import re
 import shutil
 from functools import cache
@@ -11,6 +13,7 @@ from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
 
+import fontTools
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from pygments.formatters import HtmlFormatter
@@ -19,13 +22,14 @@ from sphinx.application import Sphinx
 from book import search, slides
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
-from d2lmini.language import LANGUAGES
+from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
+CUT_FONTS = BOOK.parent / "_build" / "fonts"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
 logging.getLogger("fontTools").setLevel(
     logging.WARNING
@@ -101,10 +105,32 @@ def formula_characters(pages: list[Path]) -> dict[str, str]:
     return {font: "".join(sorted(characters)) for font, characters in sorted(used.items())}
 
 
-@cache
 def cut_font(path: Path, characters: str) -> bytes:
-    """A font with only these characters, as woff2."""
+    """A font with only these characters, as woff2; kept for the next build, as cutting is what takes long."""
+    made_by = hashlib.sha256(Path(__file__).read_bytes() + fontTools.version.encode() + path.read_bytes())
+    made_by.update(characters.encode())
+    kept = CUT_FONTS / f"{made_by.hexdigest()[:32]}.woff2"
+    if kept.exists():
+        return kept.read_bytes()
+    CUT_FONTS.mkdir(parents=True, exist_ok=True)
+    aside = kept.with_suffix(f".{os.getpid()}")
+    aside.write_bytes(_cut(path, characters))
+    os.replace(aside, kept)
+    return kept.read_bytes()
+
+
+@cache
+def _unpacked(path: Path) -> bytes:
+    """A font as it is before it is packed: unpacking takes as long as cutting."""
     font = TTFont(path)
+    font.flavor = None
+    buffer = io.BytesIO()
+    font.save(buffer)
+    return buffer.getvalue()
+
+
+def _cut(path: Path, characters: str) -> bytes:
+    font = TTFont(io.BytesIO(_unpacked(path)))
     # without names: the licenses reserve them for the unchanged fonts
     options = subset.Options(
         flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]
@@ -192,6 +218,9 @@ def version() -> str:
     digest = hashlib.sha256((page_styles() + welcome_styles() + code_styles()).encode())
     for path in [*sorted(STATIC.glob("*.js")), *search.SOURCES]:
         digest.update(path.read_bytes())
+    for language in LANGUAGES:
+        for kind in ("figure", "terms"):
+            digest.update(json.dumps(words(language)["site"][kind]).encode())
     for kind, language in product(KINDS, LANGUAGES):
         digest.update(module_source(kind, language).encode())
     for language in LANGUAGES:
@@ -211,6 +240,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     formulas = formula_styles(sorted(out.rglob("*.html")))
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "search.js").write_text(search.script(), encoding="utf-8")
+    said = words(app.config.d2lmini_language)["site"]["figure"]
+    (static / "figure.json").write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
     (static / "slides.js").write_text(slides.script(app.config.d2lmini_language), encoding="utf-8")
     (static / "notes.json").write_text(slides.notes(app.env.metadata), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from book.chapters import fingerprint, note_of, source as text_of
+from book.behind import cells_behind
+from book.chapters import note_of, source as text_of
 from book.ext import maths, svg, welcome
 from d2lmini.language import words
 
@@ -18,17 +19,6 @@ ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
-
-
-def cells_behind(notebook: dict[str, Any], source: dict[str, Any]) -> set[str]:
-    """Ids of the prose cells whose English source has changed since they were translated."""
-    now = {cell["id"]: fingerprint(text_of(cell)) for cell in source["cells"]}
-    return {
-        cell["id"]
-        for cell in notebook["cells"]
-        if (made_from := cell["metadata"].get("d2lmini", {}).get("source"))
-        and now.get(cell["id"], made_from) != made_from
-    }
 
 
 def only_shows(code: str) -> bool:
@@ -136,7 +126,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     if language != "en" and english.exists():
         app.env.note_dependency(str(english))
         original = json.loads(english.read_text(encoding="utf-8"))
-        meta["behind"] = sorted(cells_behind(notebook, original))
+        meta["behind"] = cells_behind(original, notebook)
     # of the English text: a chapter takes as long in every language
     meta["minutes"] = welcome.reading_minutes(original, printed_code(original))
     for cell in notebook["cells"]:

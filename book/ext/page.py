@@ -5,7 +5,9 @@ import hashlib
 import json
 import re
 from html import escape
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -14,6 +16,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from book import licenses, previews
 from book.ext import assets
+from d2lmini import __version__
 from d2lmini.language import words
 from d2lmini.letters import WIDE
 
@@ -199,6 +202,30 @@ def _contents_of(app: Sphinx, docname: str) -> str:
     return str(app.builder.render_partial(sections[0])["fragment"]) if sections else ""  # type: ignore[attr-defined]
 
 
+def _report(app: Sphinx, pagename: str, repository: str, base: str) -> dict[str, str]:
+    """The address that begins the report of a mistake in a page, and what it says of the place."""
+    language = app.config.d2lmini_language
+    form = words(language)["site"]["mistake"]
+    title = app.env.titles[pagename].astext() if pagename in app.env.titles else pagename
+    place = f"{base}/{language}/{pagename}.html" if base else f"{language}/{pagename}.html"
+    said = {
+        "title": title,
+        "place": place,
+        "language": words(language)["language"]["name"],
+        "version": __version__,
+        "site": assets.version(),
+        "text": _blob(Path(app.env.doc2path(pagename))),
+    }
+    fields = {name: form[name].format(**said) for name in ("title", "body")}
+    return {"link": f"{repository}/issues/new?{urlencode(fields, quote_via=quote)}", "place": place}
+
+
+def _blob(path: Path) -> str:
+    """How git names this state of a file: `git log --find-object` tells the commit that had it."""
+    data = path.read_bytes() if path.exists() else b""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()[:10]
+
+
 def fill(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -260,11 +287,12 @@ def fill(
         f"python3 course.py lab {name} --lang {language}",
         "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"
         f"jupyter/bin/jupyter lab {name}.ipynb",
-        "report": f"{repository}/issues/new",
+        "report": _report(app, pagename, repository, base),
         "repository": repository,
         "has_formulas": 'class="katex"' in body,
         "has_search": bool(config.d2lmini_languages),
         "download": f"{name}.ipynb" if notebook and config.d2lmini_languages else "",
+        "pdf": site["pdf"]["offer"].format(size=config.d2lmini_pdf) if config.d2lmini_pdf else "",
         "version": assets.version(),
     }
 

@@ -93,6 +93,18 @@ for (const link of document.querySelectorAll("a[data-language]"))
     findSection();
     if (scrollY > 200 || location.hash) link.hash = section;
   });
+// The report of a mistake names the section that is being read.
+for (const link of document.querySelectorAll(".to-report"))
+  link.addEventListener("click", () => {
+    findSection();
+    const heading = document.getElementById(section).cloneNode(true);
+    heading.querySelectorAll(".katex-html").forEach((node) => node.remove()); // each formula is there twice
+    const place = `${location.href.split("#")[0]}#${section} (${heading.textContent.trim()})`;
+    const address = new URL(link.href);
+    address.searchParams.set("body", address.searchParams.get("body").replace(link.dataset.place, () => place));
+    link.href = address.href;
+    link.dataset.place = place;
+  });
 for (const menu of document.querySelectorAll(".menu")) {
   document.addEventListener("click", (event) => {
     if (menu.open && !menu.contains(event.target)) menu.open = false;
@@ -231,14 +243,21 @@ if (chapterLink) {
   wayOn.href = `${chapterLink.getAttribute("href")}#${lastPlace.section}`;
 }
 
-// Copy buttons
+// Copy buttons: of a session with prompts, what was typed.
+const PROMPT = /^(?:>>>|\.\.\.|\$)(?: |$)/;
+function typed(code) {
+  const lines = code.textContent.trimEnd().split("\n");
+  if (!code.querySelector(".gp")) return lines.join("\n");
+  return lines.flatMap((line) => (PROMPT.test(line) ? line.replace(PROMPT, "") : [])).join("\n").trimEnd();
+}
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-'], .typed")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
   const button = document.createElement("button");
   button.className = "to-copy";
   button.textContent = words.copy;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(block.querySelector("pre").textContent.trimEnd());
+    const needs = block.previousElementSibling?.dataset.needs; // of an example of the reference: its imports
+    await navigator.clipboard.writeText((needs ? `${needs}\n` : "") + typed(block.querySelector("pre")));
     button.textContent = words.copied;
     setTimeout(() => (button.textContent = words.copy), 1500);
   });
@@ -335,6 +354,35 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   openDialog("search");
 });
+
+// The card of a glossary term, fetched with the first one; a finger asks for the card, a click for the section.
+for (const type of ["pointerover", "focusin", "click"])
+  document.addEventListener(type, async (event) => {
+    const term = event.target.closest?.(".term");
+    const touched = event.pointerType === "touch";
+    if (!term || (touched !== (type === "click") && type !== "focusin")) return;
+    if (touched) event.preventDefault();
+    const { meet } = await import(versioned("terms.js"));
+    meet(term, type, { address: versioned("terms.json"), pages: page.dataset.root });
+  });
+
+// Figures open large.
+for (const figure of document.querySelectorAll("article .cell_output .figure")) {
+  const button = document.createElement("button");
+  button.className = "icon-button to-enlarge";
+  button.setAttribute("aria-label", words.enlarge);
+  button.innerHTML = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M12 4h4v4M16 4l-5 5M8 16H4v-4M4 16l5-5"/></svg>';
+  const enlarge = async () => {
+    const { open } = await import(versioned("figure.js"));
+    open(figure, button, versioned("figure.json"));
+  };
+  button.addEventListener("click", enlarge);
+  figure.addEventListener("click", ({ target }) => {
+    if (!target.closest("a, dialog") && getSelection().isCollapsed) enlarge();
+  });
+  figure.parentElement.classList.add("has-figure");
+  figure.after(button);
+}
 
 // The page as slides, when a reader or the address asks for it
 const toSlides = document.querySelector(".to-slides");

@@ -11,7 +11,6 @@ import {
   compass,
   dial,
   frequency,
-  grouped,
   hand,
   short,
   signed,
@@ -20,7 +19,7 @@ import {
 } from "./clocks.js";
 import { element, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
-import { fill } from "./text.js";
+import { fill, grouped } from "./text.js";
 import { attachStyles } from "./theme.js";
 import { thingsToTry } from "./try-out.js";
 import words, { language } from "course:words";

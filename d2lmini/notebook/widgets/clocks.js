@@ -1,7 +1,7 @@
 // What the explorers of positions share: how fast a pair turns, how a number and a hand are drawn, the slider of bases.
 
 import { element, freshId, svg } from "./dom.js";
-import { language } from "course:words";
+import { grouped } from "./text.js";
 
 export const LAST = 60;
 export const BASES = [10, 100, 1000, 10000, 500000];
@@ -20,12 +20,6 @@ export const signed = (value, digits) =>
     .toFixed(digits)
     .replace(/^-(0\.?0*)$/, "$1")
     .replace("-", "−");
-
-/** Large numbers as each language writes them: 35 333 in English and Vietnamese, 35333 in Chinese. */
-export function grouped(value) {
-  const digits = String(Math.round(value));
-  return language.tag.startsWith("zh") ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
-}
 
 /** A wavelength in the room beside a clock. */
 export function short(length) {

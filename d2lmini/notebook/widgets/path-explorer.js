@@ -3,7 +3,7 @@
 
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
-import { fill, plural } from "./text.js";
+import { fill, grouped, plural } from "./text.js";
 import { attachStyles } from "./theme.js";
 import words, { language } from "course:words";
 import STYLE from "./path-explorer.css";
@@ -144,7 +144,7 @@ function render({ el }) {
   function draw(share) {
     for (const [name, { input, shown }] of Object.entries(sliders)) {
       input.value = SLIDERS[name][3](view[name]);
-      shown.textContent = view[name].toLocaleString("en").replaceAll(",", " ");
+      shown.textContent = grouped(view[name]);
       input.setAttribute("aria-valuetext", shown.textContent);
     }
     const lengths = KINDS.map((kind, p) => drawPanel(kind, panels[p], words.names[p]));
@@ -263,7 +263,6 @@ function render({ el }) {
       longestPath(kind, view.n, view.k),
     ]);
     const best = [0, 1, 2].map((c) => Math.min(...rows.map((row) => row[c])));
-    const number = (value) => value.toLocaleString("en").replaceAll(",", "\u202f");
     body.replaceChildren(
       ...rows.map((row, r) =>
         element(
@@ -274,7 +273,7 @@ function render({ el }) {
             element(
               "td",
               { class: value === best[c] ? "best" : null },
-              number(value),
+              grouped(value),
               value === best[c] ? element("small", {}, words.cheapest) : null,
             ),
           ),
@@ -282,7 +281,7 @@ function render({ el }) {
       ),
     );
     const who = words.names.filter((_, r) => rows[r][0] === best[0]).join(" = ");
-    const text = fill(words.costs, { n: number(view.n), d: number(view.d), k: view.k, who });
+    const text = fill(words.costs, { n: grouped(view.n), d: grouped(view.d), k: view.k, who });
     if (verdict.textContent !== text) verdict.textContent = text;
   }
 

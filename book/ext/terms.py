@@ -1,0 +1,143 @@
+"""Terms of the glossary, marked where a page first uses them; what the glossary's page says of each."""
+
+import json
+import re
+from collections.abc import Iterator
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from book import katex
+from book.ext.page import chapters
+from book.glossary import FILE, PAGE, Finder, read
+
+OTHER = (  # than running text
+    nodes.title,
+    nodes.emphasis,  # words in another language, titles of works
+    nodes.literal,
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.table,
+    nodes.raw,
+)
+COLON = re.compile(r"[:：]\s*")
+
+
+class glossary_term(nodes.General, nodes.Element):
+    """A term in the text of a page: the row of the glossary, and the section in which it stands."""
+
+
+def _visit_term(self: Any, node: glossary_term) -> None:
+    self.body.append(
+        f'<a class="term" data-term="{node["number"]}" data-in="{escape(node["section"])}">'
+        f"{escape(node['text'], quote=False)}</a>"
+    )
+    raise nodes.SkipNode
+
+
+def _lines(app: Sphinx) -> dict[int, nodes.paragraph]:
+    """The row of the glossary that each entry of the glossary's page is about."""
+    rows = read(Path(app.srcdir).parents[1])
+    if PAGE not in app.env.found_docs or not rows:
+        return {}
+    known = {row[app.config.d2lmini_language]: number for number, row in enumerate(rows)}
+    found = {}
+    for entry in app.env.get_doctree(PAGE).findall(nodes.list_item):
+        name = next(entry[0].findall(nodes.strong), None)
+        if name is not None and (number := known.get(name.astext())) is not None:
+            found[number] = entry[0]
+    return found
+
+
+def _meaning(line: nodes.Element) -> str:
+    """What a line of the glossary's page says behind its colon, as HTML."""
+    parts, begun = [], False
+    for node in line.children:
+        text = node.astext()
+        if not begun:
+            _, *rest = COLON.split(text, maxsplit=1)
+            begun = bool(rest)
+            text = "".join(rest)
+        if isinstance(node, nodes.math):
+            parts.append(katex.typeset(text, False, "mathml")["html"])
+        else:
+            parts.append(escape(text.replace("\n", " "), quote=False))
+    return "".join(parts).strip()
+
+
+def _prepare(app: Sphinx, env: Any) -> list[str]:
+    """Once all pages are read: what to look for."""
+    rows = read(Path(app.srcdir).parents[1])
+    app.d2lmini_lines = _lines(app)  # type: ignore[attr-defined]
+    app.d2lmini_finder = Finder(rows, app.config.d2lmini_language)  # type: ignore[attr-defined]
+    return []
+
+
+def _texts(page: nodes.document) -> Iterator[tuple[nodes.Element, list[nodes.Text]]]:
+    """The texts of a page in their order: those side by side at once: a line break is a node of its own."""
+    for parent in list(page.findall(nodes.TextElement)):
+        for is_text, run in groupby(parent.children, lambda node: isinstance(node, nodes.Text)):
+            if is_text:
+                yield parent, list(run)
+
+
+def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    if not any(entry["doc"] == docname and entry["number"] for entry in chapters(app.env)):
+        return
+    lines, find = app.d2lmini_lines, app.d2lmini_finder  # type: ignore[attr-defined]
+    met: set[int] = set()
+    for parent, run in _texts(doctree):
+        around = list(_ancestors(parent))
+        if any(isinstance(node, OTHER) for node in around):
+            continue
+        section = next(
+            (node["ids"][0] for node in around if isinstance(node, nodes.section) and node["ids"]), ""
+        )
+        # bold is what is explained here, and a link leads there already
+        served = any(isinstance(node, nodes.strong | nodes.reference) for node in around)
+        text = "".join(run)
+        pieces: list[nodes.Node] = []
+        done = 0
+        for start, end, number in find(text):
+            if number in met or number not in lines:
+                continue
+            met.add(number)
+            if served:
+                continue
+            pieces.append(nodes.Text(text[done:start]))
+            pieces.append(glossary_term("", number=number, section=section, text=text[start:end]))
+            done = end
+        if pieces:
+            place = parent.index(run[0])
+            parent[place : place + len(run)] = [*pieces, nodes.Text(text[done:])]
+
+
+def _ancestors(node: nodes.Element) -> Iterator[nodes.Element]:
+    while node is not None:
+        yield node
+        node = node.parent
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name != "html":
+        return
+    lines = app.d2lmini_lines.items()  # type: ignore[attr-defined]
+    told = {number: [_meaning(line), _section(line)] for number, line in lines}
+    file = Path(app.outdir) / "_static" / FILE
+    file.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+
+
+def _section(line: nodes.Element) -> str:
+    return next(str(node["ids"][0]) for node in _ancestors(line) if isinstance(node, nodes.section))
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(glossary_term, html=(_visit_term, None))
+    app.connect("env-updated", _prepare)
+    app.connect("doctree-resolved", mark)
+    app.connect("build-finished", write)

@@ -1,0 +1,169 @@
+"""The terms of the glossary in the text of the pages: what marks them, and the cards that explain them."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from d2lmini.language import LANGUAGES, words
+from d2lmini.letters import HAN
+
+PAGE = "glossary"  # the page that has a line on each term
+FILE = "terms.json"
+# rows of the glossary with this note are words of everyday language, too: a mark would often be wrong
+EVERYDAY = "everyday word"
+# Chinese has no spaces, and these make another word of the one they are joined to: 参数化, 子序列
+BEFORE, AFTER = "子超非", "化器性率"
+BRACKETS = re.compile(r"\s*[(（]((?:[^()（）]|\([^()]*\))*)[)）]")
+SHORT_NAME = re.compile(r"(?:\w*[A-Z]\w*){2,}|\w*[A-Z]\w*[A-Z][\w ]*")
+PLURALS = {
+    "matrix": "matri(?:x|ces)",
+    "y": "(?:y|ies)",
+    "weights": "weights?",
+    "s": "s(?:es)?",
+    "ch": "ch(?:es)?",
+}
+GLOSS = re.compile(r"[(（][ -~\n]*[)）]")  # the English name of what stands before, in a translation
+# as `book.ext.terms` writes it: which term, and in which section
+MARK = re.compile(r'<a class="term" data-term="(\d+)" data-in="([^"]*)">(.*?)</a>', re.DOTALL)
+
+
+def read(root: Path) -> list[dict[str, str]]:
+    """The rows of `chapters/glossary.csv`."""
+    table = root / "chapters" / "glossary.csv"
+    if not table.exists():
+        return []
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def names(field: str) -> list[str]:
+    """What a text may call the term in a field of the glossary.
+
+    A bracket explains, unless it has an abbreviation; what parts of a list have in common is said once.
+
+    Example:
+        >>> names("rotary position embedding (RoPE)")
+        ['rotary position embedding', 'RoPE']
+        >>> names("shape (tensor)"), names("training / validation / test set")
+        (['shape'], ['training set', 'validation set', 'test set'])
+    """
+    parts = [part.split() for part in BRACKETS.sub("", field).split("/")]
+    longest = max(parts, key=len)
+    found = []
+    for part in parts:
+        if longest is parts[-1]:  # the last says it for all: training / validation / test set
+            whole = part + longest[len(part) :]
+        else:  # or the first does: gradient triệt tiêu / bùng nổ
+            whole = longest[: len(longest) - len(part)] + part
+        found.append(" ".join(whole))
+    return found + [name for name in BRACKETS.findall(field) if SHORT_NAME.fullmatch(name)]
+
+
+def _pattern(name: str) -> str:
+    """Find a name in a text, however its lines are broken; an English one in the plural, too."""
+    exact = SHORT_NAME.fullmatch(name)  # rope is no RoPE
+    escaped = re.escape(name).replace(r"\ ", r"\s+")
+    if re.search(f"[{HAN}]", name):
+        return f"(?<![{BEFORE}]){escaped}(?![{AFTER}])"
+    for ending, plural in PLURALS.items():
+        if name.endswith(ending):
+            escaped = escaped[: -len(ending)] + plural
+            break
+    else:
+        escaped += "s?"
+    return rf"(?<![\w-]){escaped if exact else f'(?i:{escaped})'}(?![\w-])"
+
+
+def _is_clear(name: str) -> bool:
+    """Say whether a name is long enough to have one reading: no 值, and no single syllable such as `nối`."""
+    return len(name) > 1 if re.search(f"[{HAN}]", name) else name.isascii() or " " in name
+
+
+class Finder:
+    """Finds terms in a text of one language: the longest at each place, whole words only."""
+
+    def __init__(self, rows: list[dict[str, str]], language: str) -> None:
+        known = [
+            (name, number if EVERYDAY not in row["note"] and _is_clear(name) else None)
+            for number, row in enumerate(rows)
+            for name in names(row.get(language) or "")
+        ]
+        # those that are not marked take part: a longer one keeps its parts from being found
+        known.sort(key=lambda one: -len(one[0]))
+        self.translated = language != LANGUAGES[0]
+        self.numbers = [number for _, number in known]
+        self.pattern = re.compile("|".join(f"({_pattern(name)})" for name, _ in known) or r"(?!)")
+
+    def __call__(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """Start, end and row of each term in a text."""
+        glosses = [gloss.span() for gloss in GLOSS.finditer(text)] if self.translated else []
+        for match in self.pattern.finditer(text):
+            number = self.numbers[(match.lastindex or 1) - 1]
+            if number is not None and not any(start < match.start() < end for start, end in glosses):
+                yield match.start(), match.end(), number
+
+
+def cards(
+    language: str,
+    rows: list[dict[str, str]],
+    places: list[str],
+    lines: dict[str, list[str]],
+    titles: dict[str, str],
+) -> dict[str, Any]:
+    """What the script shows of each term: its names, its meaning, and where it is explained.
+
+    Args:
+        language: that of the reader.
+        rows: the glossary.
+        places: "page#anchor" of each row, "" where no section explains it.
+        lines: the meaning of each row that the glossary has a line on, and the anchor of that line's group.
+        titles: the title of each "page#anchor" in this language.
+    """
+    site = words(language)["site"]["terms"]
+    others = [code for code in LANGUAGES if code != language]
+    shown = {}
+    for number, (meaning, _) in lines.items():
+        row, place = rows[int(number)], _place(places, lines, number)
+        title = titles.get(place if places[int(number)] else f"{PAGE}#{PAGE}", "")
+        named = [[words(code)["language"]["tag"], row[code]] for code in others if row.get(code)]
+        shown[number] = [row[language], named, meaning, _address(place), title]
+    return {"explained": site["explained"], "terms": shown}
+
+
+def _place(places: list[str], lines: dict[str, list[str]], number: str) -> str:
+    """Where a term is explained: in a section, or else on the glossary's page."""
+    return places[int(number)] or f"{PAGE}#{lines[number][1]}"
+
+
+def _address(place: str) -> str:
+    page, anchor = place.split("#")
+    return f"{page}.html#{anchor}"
+
+
+def settle(page: str, name: str, places: list[str], lines: dict[str, list[str]]) -> str:
+    """Make links of the terms that are marked in a page, but not within the section that explains them."""
+
+    def link(mark: re.Match[str]) -> str:
+        number, section, text = mark.groups()
+        place = _place(places, lines, number)
+        if place == f"{name}#{section}":
+            return text
+        return f'<a class="term" data-term="{number}" href="{_address(place)}">{text}</a>'
+
+    return MARK.sub(link, page)
+
+
+def finish(
+    target: Path, language: str, rows: list[dict[str, str]], places: list[str], titles: dict[str, str]
+) -> None:
+    """Complete the pages of one language and the file of their cards, in place."""
+    file = target / "_static" / FILE
+    lines = json.loads(file.read_text(encoding="utf-8"))
+    known = cards(language, rows, places, lines, titles)
+    file.write_text(json.dumps(known, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    for path in target.glob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        path.write_text(settle(page, path.stem, places, lines), encoding="utf-8")

@@ -1,0 +1,92 @@
+"""The printed edition as a page of its own, which a browser fills from the built pages and prints."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import Environment, FileSystemLoader
+
+from book.build import parts, table_of_contents
+from book.ext import assets
+from book.katex import FOLDER as KATEX
+from book.paper.exercises import on_paper
+from d2lmini.language import words
+
+HERE = Path(__file__).parent
+ADDRESS = "paper.html"  # beside the pages, for the browser that prints alone
+WIDGET = re.compile(r'<div class="d2l-widget" data-widget="exercise" data-id="([^"]+)"')
+
+
+def live_address(config: dict[str, Any]) -> str:
+    """Return where the website is published: as it is set, else where GitHub Pages puts the repository."""
+    if base := (config.get("html", {}).get("baseurl") or "").rstrip("/"):
+        return str(base)
+    account, name = config["repository"]["url"].rstrip("/").split("/")[-2:]
+    return f"https://{account}.github.io/{name}"
+
+
+def configuration(root: Path) -> dict[str, Any]:
+    """Return what `_config.yml` says."""
+    found: dict[str, Any] = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    return found
+
+
+def document(root: Path, site: Path, language: str) -> str:
+    """Return the page; its body is filled by `assemble.js` when it is open.
+
+    Args:
+        root: holds `_config.yml` and `_toc.yml`.
+        site: the finished website.
+        language: of the edition.
+    """
+    config = configuration(root)
+    found = words(language)
+    pages, number = [], 0
+    for name, part in parts(table_of_contents(root)):
+        number += part == "chapters"
+        text = (site / language / f"{name}.html").read_text(encoding="utf-8")
+        exercises = {id: on_paper(id, language) for id in WIDGET.findall(text)}
+        pages.append({"name": name, "number": number if part == "chapters" else None, "exercises": exercises})
+    live = live_address(config)
+    given = {
+        "pages": pages,
+        "words": {
+            **found["site"]["pdf"],
+            **{key: found["exercises"][key] for key in ("hint", "stronger_hint")},
+        },
+        "language": language,
+        "live": live,
+    }
+    template = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("document.html")
+    return template.render(
+        tag=found["language"]["tag"],
+        language=language,
+        site=found["site"],
+        author=config["author"],
+        year=config["copyright"],
+        live=live,
+        given=json.dumps(given, ensure_ascii=False).replace("<", "\\u003c"),
+        styles=styles(),
+    )
+
+
+@cache
+def styles() -> str:
+    """The website's styles, and what paper does otherwise."""
+    formulas = (KATEX / "katex.min.css").read_text(encoding="utf-8").replace("url(fonts/", "url(paper/katex/")
+    site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
+    return formulas + site + assets.code_styles() + (HERE / "paper.css").read_text(encoding="utf-8")
+
+
+def file(name: str) -> bytes:
+    """Return what the page asks for below `paper/`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    if name.startswith("katex/"):
+        return (KATEX / "fonts" / Path(name).name).read_bytes()
+    return (HERE / Path(name).name).read_bytes()

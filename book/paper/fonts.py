@@ -1,0 +1,128 @@
+"""The Chinese face of the printed edition: the machine's own, for the characters of the book.
+
+Its outlines are of another kind than those of the course's face: a browser would put them into a PDF as
+drawings of single letters, without a name. Of a TrueType face it makes a subset, a font like any other.
+"""
+
+import io
+import os
+import sys
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.pens.cu2quPen import Cu2QuPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTCollection, TTFont, newTable
+
+# Noto Sans CJK is the same design in one file for all regions, or in one for simplified Chinese
+NAMES = {
+    400: ("NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansSC-Regular.otf"),
+    600: ("NotoSansCJK-Bold.ttc", "NotoSansCJKsc-Bold.otf", "NotoSansSC-Bold.otf"),
+}
+FAMILIES = ("Noto Sans CJK SC", "Noto Sans SC")
+
+
+class FontMissing(Exception):
+    """The machine has no Chinese face that may be embedded; the text says what to install."""
+
+
+def _saved(font: TTFont) -> bytes:
+    font.flavor = None
+    buffer = io.BytesIO()
+    font.save(buffer)
+    return buffer.getvalue()
+
+
+def _font_folders() -> list[Path]:
+    home = Path.home()
+    if sys.platform == "darwin":
+        return [home / "Library/Fonts", Path("/Library/Fonts"), Path("/System/Library/Fonts")]
+    if os.name == "nt":
+        local = Path(os.environ.get("LOCALAPPDATA", home)) / "Microsoft/Windows/Fonts"
+        return [local, Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts"]
+    return [
+        home / ".local/share/fonts",
+        home / ".fonts",
+        Path("/usr/local/share/fonts"),
+        Path("/usr/share/fonts"),
+    ]
+
+
+def find_chinese(weight: int) -> Path:
+    """Return the file of the machine's Chinese face.
+
+    Raises:
+        FontMissing: there is none.
+    """
+    for folder in _font_folders():
+        files = {path.name: path for path in folder.rglob("*.[ot]t[cf]")} if folder.exists() else {}
+        for name in NAMES[weight]:
+            if name in files:
+                return files[name]
+    raise FontMissing(
+        f"The text has Chinese characters, and there is no {NAMES[weight][0]} in "
+        f"{', '.join(map(str, _font_folders()))}. Install Noto Sans CJK: on Debian and Ubuntu "
+        "`sudo apt install fonts-noto-cjk`, elsewhere from https://github.com/notofonts/noto-cjk/releases."
+    )
+
+
+def chinese_face(characters: str, weight: int) -> bytes:
+    """Return the machine's Chinese face with these characters alone, as TrueType.
+
+    Raises:
+        FontMissing: the machine has no such face, or the face lacks a character.
+    """
+    path = find_chinese(weight)
+    font = _of_simplified_chinese(path)
+    if lacking := sorted(set(characters) - {chr(code) for code in font.getBestCmap()}):
+        raise FontMissing(f"{path} has no {' '.join(lacking)}; take them out of the text.")
+    options = subset.Options(hinting=False, layout_features=["*"], name_IDs=["*"], notdef_outline=True)
+    cutter = subset.Subsetter(options)
+    cutter.populate(text=characters)
+    cutter.subset(font)
+    if "CFF " in font:
+        _to_truetype(font)
+    return _saved(font)
+
+
+def chinese_rules(folder: str) -> str:
+    """The rules that name them, as ``han-<weight>.ttf`` in `folder`."""
+    return "".join(
+        f'@font-face{{font-family:"Paper Han";font-weight:{weight};src:url("{folder}/han-{weight}.ttf")}}'
+        for weight in NAMES
+    )
+
+
+def _of_simplified_chinese(path: Path) -> TTFont:
+    if path.suffix != ".ttc":
+        return TTFont(path)
+    for font in TTCollection(path, lazy=True).fonts:
+        if font["name"].getDebugName(1) in FAMILIES:
+            return font
+    raise FontMissing(f"{path} has none of {', '.join(FAMILIES)}.")
+
+
+def _to_truetype(font: TTFont) -> None:
+    """Put quadratic curves, off by a thousandth of an em at most, in the place of the cubic ones."""
+    order, outlines = font.getGlyphOrder(), font.getGlyphSet()
+    glyphs = {}
+    for name in order:
+        pen = TTGlyphPen(None)
+        outlines[name].draw(Cu2QuPen(pen, font["head"].unitsPerEm / 1000, reverse_direction=True))
+        glyphs[name] = pen.glyph()
+    font["loca"] = newTable("loca")
+    font["glyf"] = newTable("glyf")
+    font["glyf"].glyphOrder, font["glyf"].glyphs = order, glyphs
+    for table in ("CFF ", "VORG"):
+        if table in font:
+            del font[table]
+    font["maxp"].tableVersion = 0x00010000
+    for limit in (
+        "maxPoints", "maxContours", "maxCompositePoints", "maxCompositeContours", "maxTwilightPoints",
+        "maxStorage", "maxFunctionDefs", "maxInstructionDefs", "maxStackElements", "maxSizeOfInstructions",
+        "maxComponentElements", "maxComponentDepth",
+    ):  # fmt: skip
+        setattr(font["maxp"], limit, 0)  # those of the outlines are counted when the font is saved
+    font["maxp"].maxZones = 1
+    font["post"].formatType = 3.0
+    font.sfntVersion = "\0\1\0\0"

@@ -1,0 +1,140 @@
+// A figure in the whole window: as large as fits, larger by buttons, keys or a double click, moved by scrolling or
+// dragging. It is the page's own figure that is shown, so that it keeps its theme and its name, and goes back after.
+
+const STYLES = `
+dialog.large-figure { display: none; width: calc(100vw - 2rem); max-width: none; height: calc(100dvh - 2rem);
+  max-height: none; margin: auto; padding: 0; overflow: hidden }
+dialog.large-figure[open] { display: grid; grid-template-rows: auto minmax(0, 1fr) auto }
+.large-figure form { justify-content: flex-end; gap: 0; padding: .25rem .4rem }
+.large-figure form button { width: 2.75rem; height: 2.75rem; display: grid; place-items: center; border: 0;
+  border-radius: 8px; padding: 0; background: none; color: inherit; cursor: pointer }
+.large-figure form button:hover { background: var(--d2l-surface) }
+.large-figure form button[aria-disabled="true"] { opacity: .4; cursor: default }
+.large-figure form button:last-child { margin-left: .5rem }
+.large-figure form svg { width: 1.25rem; height: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
+  stroke-linecap: round }
+.large-figure .stage { display: grid; overflow: auto; overscroll-behavior: contain; padding: 0 1rem 1rem }
+.large-figure .stage.larger { cursor: grab }
+.large-figure .figure { margin: auto; max-width: none; overflow: visible }
+.large-figure .figure :is(svg, img) { max-width: none !important; width: 100%; height: auto }
+.large-figure .said { max-height: 20dvh; margin: 0; padding: .6rem 1.25rem .8rem; overflow-y: auto;
+  border-top: 1px solid var(--d2l-hairline); color: var(--d2l-muted); font-size: .9rem; line-height: 1.5 }
+@media (max-width: 40rem) {
+  dialog.large-figure { width: 100vw; height: 100dvh; border: 0; border-radius: 0 }
+  .large-figure .stage { padding: 0 .5rem .5rem }
+}`;
+const STEP = 1.5;
+const MOST = 6;
+const ICONS = { smaller: "M5 10h10", larger: "M5 10h10M10 5v10", close: "m5 5 10 10M15 5 5 15" };
+
+let dialog;
+const parts = {};
+let zoom = 1; // 1: as large as fits
+let fitting = 0; // that width, in pixels
+
+function make(words) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STYLES);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  dialog = document.createElement("dialog");
+  dialog.className = "large-figure";
+  dialog.innerHTML = `<form method="dialog">${Object.entries(ICONS)
+    .map(([name, path]) => `<button type="${name === "close" ? "submit" : "button"}" class="${name}"><svg
+      viewBox="0 0 20 20" aria-hidden="true"><path d="${path}"/></svg></button>`)
+    .join("")}</form><div class="stage" tabindex="0" role="group" autofocus></div><p class="said"></p>`;
+  for (const name of [...Object.keys(ICONS), "stage", "said"]) parts[name] = dialog.querySelector(`.${name}`);
+  for (const name of Object.keys(ICONS)) {
+    parts[name].setAttribute("aria-label", words[name]);
+    parts[name].title = words[name];
+  }
+  parts.smaller.addEventListener("click", () => scale(zoom / STEP));
+  parts.larger.addEventListener("click", () => scale(zoom * STEP));
+  dialog.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = { "+": zoom * STEP, "=": zoom * STEP, "-": zoom / STEP, 0: 1 }[event.key];
+    if (next) scale(next);
+  });
+  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  parts.stage.addEventListener("dblclick", ({ clientX, clientY }) => scale(zoom > 1 ? 1 : 2, clientX, clientY));
+  parts.stage.addEventListener("pointerdown", drag);
+  document.body.append(dialog);
+}
+
+/** Draw the figure at a size, so that the point at (x, y) stays where it is: the middle, if none is given. */
+function scale(next, x, y) {
+  const { stage } = parts;
+  const figure = stage.firstElementChild;
+  const box = stage.getBoundingClientRect();
+  const [atX, atY] = [x ?? box.left + box.width / 2, y ?? box.top + box.height / 2];
+  const before = figure.getBoundingClientRect();
+  zoom = Math.min(MOST, Math.max(1, next));
+  figure.style.width = `${fitting * zoom}px`;
+  const after = figure.getBoundingClientRect();
+  const moved = (start, size, start2, size2, at) => start2 + ((at - start) / size) * size2 - at;
+  stage.scrollBy(
+    moved(before.left, before.width, after.left, after.width, atX),
+    moved(before.top, before.height, after.top, after.height, atY),
+  );
+  stage.classList.toggle("larger", zoom > 1);
+  parts.smaller.setAttribute("aria-disabled", zoom <= 1);
+  parts.larger.setAttribute("aria-disabled", zoom >= MOST);
+}
+
+/** A mouse moves the figure by hand; a finger scrolls it anyway. */
+function drag(event) {
+  if (event.pointerType !== "mouse" || event.button || zoom === 1) return;
+  event.preventDefault();
+  const { stage } = parts;
+  const move = ({ movementX, movementY }) => stage.scrollBy(-movementX, -movementY);
+  stage.setPointerCapture(event.pointerId);
+  stage.focus({ focusVisible: false });
+  stage.addEventListener("pointermove", move);
+  stage.addEventListener("lostpointercapture", () => stage.removeEventListener("pointermove", move), { once: true });
+}
+
+/** The size at which all of the figure is seen, and its own. */
+function sizes(picture) {
+  const { width, height } = picture.viewBox?.baseVal ?? { width: picture.naturalWidth, height: picture.naturalHeight };
+  const style = getComputedStyle(parts.stage);
+  const room = (size, ...sides) => sides.reduce((left, side) => left - parseFloat(style[side]), size);
+  const across = room(parts.stage.clientWidth, "paddingLeft", "paddingRight");
+  const down = room(parts.stage.clientHeight, "paddingTop", "paddingBottom");
+  return [Math.min(across, (down * width) / height), parseFloat(picture.style.maxWidth) || width];
+}
+
+/** Show a figure of the page; `opener` has the focus again afterwards. */
+export async function open(figure, opener, address) {
+  if (dialog?.open) return;
+  if (!dialog) make(await fetch(address).then((answer) => answer.json()));
+  const picture = figure.querySelector("svg, img");
+  const name = picture.getAttribute("aria-label") || picture.alt;
+  dialog.setAttribute("aria-label", name);
+  parts.stage.setAttribute("aria-label", name);
+  const said = picture.querySelector("desc")?.textContent ?? "";
+  parts.said.textContent = said;
+  parts.said.hidden = !said;
+
+  // what keeps its place on the page meanwhile
+  const place = document.createElement("div");
+  place.style.height = `${figure.getBoundingClientRect().height}px`;
+  figure.replaceWith(place);
+  parts.stage.replaceChildren(figure);
+  const fit = () => {
+    const [whole, own] = sizes(picture);
+    fitting = whole;
+    // on a phone all of it would be as small as on the page
+    scale(Math.max(1, Math.min(own / whole, 2.5)));
+  };
+  dialog.showModal();
+  fit();
+  parts.stage.scrollTo(0, 0);
+  if (parts.said.scrollHeight > parts.said.clientHeight) parts.said.tabIndex = 0;
+  else parts.said.removeAttribute("tabindex");
+  addEventListener("resize", fit);
+  dialog.addEventListener("close", () => {
+    removeEventListener("resize", fit);
+    figure.style.width = "";
+    place.replaceWith(figure);
+    opener.focus({ preventScroll: true });
+  }, { once: true });
+}

@@ -1,0 +1,141 @@
+"""What must hold of a printed PDF; each finding says what is wrong, and on which page."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pikepdf
+from pikepdf import Name, Page, Pdf
+
+from d2lmini.language import words
+
+A4 = (595, 842)  # points
+PAINTING = {"Tj", "TJ", "'", '"', "f", "f*", "S", "s", "B", "B*", "Do", "sh"}
+FURNITURE = 6  # operations that paint a running head and a page number
+
+
+class PdfError(Exception):
+    """The PDF is not what it has to be; the text says why."""
+
+
+def destinations(pdf: Pdf) -> dict[str, Any]:
+    """Return the named places of a PDF: ``/name`` → page and position."""
+    return dict(pdf.Root.Dests.items()) if "/Dests" in pdf.Root else {}
+
+
+def pages_of(pdf: Pdf, names: Iterable[str]) -> dict[str, int]:
+    """Return the page, from 1, on which each of these named destinations stands.
+
+    Raises:
+        PdfError: some have no destination.
+    """
+    order = {page.objgen: number for number, page in enumerate(pdf.pages, 1)}
+    places = destinations(pdf)
+    found = {name: order[places[f"/{name}"][0].objgen] for name in names if f"/{name}" in places}
+    if lost := [name for name in names if name not in found]:
+        raise PdfError(f"not in the PDF: {', '.join(lost)}")
+    return found
+
+
+def check(pdf: Pdf, language: str, contents: list[tuple[str, int]]) -> None:
+    """Hold a PDF against what was promised of it.
+
+    Args:
+        pdf: as it is about to be stored.
+        language: whose edition it is.
+        contents: the lines of its contents: titles and the pages that they name.
+
+    Raises:
+        PdfError: names everything that does not hold.
+    """
+    wrong = [*_document(pdf, language), *_pages(pdf), *_fonts(pdf), *_links(pdf)]
+    if outline(pdf) != contents:
+        differ = [f"{a} ≠ {b}" for a, b in zip(outline(pdf), contents, strict=False) if a != b]
+        wrong.append(f"the bookmarks are not the contents: {'; '.join(differ[:3]) or 'their number'}")
+    if wrong:
+        raise PdfError("\n".join(wrong))
+
+
+def outline(pdf: Pdf) -> list[tuple[str, int]]:
+    """Return the titles and pages of the bookmarks, in order."""
+    order = {page.objgen: number for number, page in enumerate(pdf.pages, 1)}
+
+    def walk(items: Iterable[Any]) -> Iterator[tuple[str, int]]:
+        for item in items:
+            yield item.title, order[item.destination[0].objgen]
+            yield from walk(item.children)
+
+    with pdf.open_outline() as marks:
+        return list(walk(marks.root))
+
+
+def _has(place: Any, *keys: str) -> bool:
+    """Say whether something lies, and is not false, at the end of a chain of keys."""
+    for key in keys:
+        if key not in place:
+            return False
+        place = place[key]
+    return bool(place)
+
+
+def _document(pdf: Pdf, language: str) -> Iterator[str]:
+    found = words(language)
+    root = pdf.Root
+    if str(root.get("/Lang")) != found["language"]["tag"]:
+        yield f"its language is {root.get('/Lang')}, not {found['language']['tag']}"
+    if "/StructTreeRoot" not in root or not _has(root, "/MarkInfo", "/Marked"):
+        yield "it is not tagged"
+    if str(pdf.docinfo.get("/Title")) != found["site"]["title"]:
+        yield f"its title is {pdf.docinfo.get('/Title')!s}"
+    if not _has(root, "/ViewerPreferences", "/DisplayDocTitle"):
+        yield "its window shows the file's name, not the title"
+
+
+def _pages(pdf: Pdf) -> Iterator[str]:
+    for number, page in enumerate(pdf.pages, 1):
+        if tuple(round(float(side)) for side in page.mediabox[2:]) != A4:
+            yield f"page {number} is not A4"
+        painted = sum(str(one.operator) in PAINTING for one in pikepdf.parse_content_stream(page))
+        if painted <= FURNITURE:
+            yield f"page {number} is blank"
+
+
+def _fonts(pdf: Pdf) -> Iterator[str]:
+    for name, font in fonts(pdf).items():
+        if font.Subtype == Name.Type3:  # it holds its letters itself
+            continue
+        bearer = font.DescendantFonts[0] if font.Subtype == Name.Type0 else font
+        if not any(
+            _has(bearer, "/FontDescriptor", file) for file in ("/FontFile", "/FontFile2", "/FontFile3")
+        ):
+            yield f"the font {name} is not embedded"
+
+
+def fonts(pdf: Pdf) -> dict[str, Any]:
+    """Return the fonts of all pages by their names; Type 3 fonts, which have none, by their numbers."""
+    found = {}
+    for page in pdf.pages:
+        if not _has(page.obj, "/Resources", "/Font"):
+            continue
+        for font in page.Resources.Font.as_dict().values():
+            found[str(font.get("/BaseFont", font.objgen))] = font
+    return found
+
+
+def _links(pdf: Pdf) -> Iterator[str]:
+    places = destinations(pdf)
+    for number, page in enumerate(pdf.pages, 1):
+        for target in links(page):
+            if target.startswith("/"):
+                if target not in places:
+                    yield f"page {number}: a link to {target[1:]}, which is not in the book"
+            elif not target.startswith("https://"):
+                yield f"page {number}: a link to {target}"
+
+
+def links(page: Page) -> Iterator[str]:
+    """Yield where the links of a page lead: ``/name`` of a place in the PDF, or an address."""
+    for note in page.Annots if "/Annots" in page else ():
+        if note.Subtype != Name.Link:
+            continue
+        action = note.A if "/A" in note else note
+        yield str(next(action[key] for key in ("/URI", "/Dest", "/D") if key in action))
