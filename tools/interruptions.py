@@ -6,6 +6,7 @@ end as if nothing had happened. `tools/interrupted.py` has the cases.
 """
 
 import argparse
+import io
 import os
 import random
 import signal
@@ -13,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import redirect_stdout
 from pathlib import Path
 
-from book.chapters import ROOT
+from book.chapters import ROOT, CourseError
 from tools.interrupted import READY, Case, cases
 
 
@@ -44,7 +46,8 @@ def main(arguments: list[str] | None = None, book: Path = ROOT) -> int:
 
 def interrupt(case: Case, name: str, folder: Path, kills: int, chance: random.Random) -> list[str]:
     """Kill runs of a case; return what was damaged, a sentence for each."""
-    case.make(folder)
+    with redirect_stdout(io.StringIO()):
+        case.make(folder)
     case.change(folder, 0)
     longest = finish(name, folder)  # seconds of a whole run
     damages, killed, number = [], 0, 0
@@ -55,17 +58,25 @@ def interrupt(case: Case, name: str, folder: Path, kills: int, chance: random.Ra
         ended, printed = kill(name, folder, moment, whole_group)
         killed += not ended  # too late is no kill
         how = f"kill {number} after {moment:.2f} s{' of all its processes' if whole_group else ''}"
-        if found := case.damage(folder, number, False, printed):
+        if found := damage(case, folder, number, False, printed):
             damages.append(f"{how}: {found}")
         try:
             longest = max(longest, finish(name, folder))
         except subprocess.CalledProcessError as error:
             damages.append(f"{how}: the next run fails: {error.output}")
             continue
-        if found := case.damage(folder, number, True, []):
+        if found := damage(case, folder, number, True, []):
             damages.append(f"{how}, and another run: {found}")
-        print("." if not ended else "-", end="", flush=True)
+        print("-" if ended else ".", end="", flush=True)
     return damages
+
+
+def damage(case: Case, folder: Path, number: int, finished: bool, printed: list[str]) -> str:
+    """Say what is damaged; what cannot be read is."""
+    try:
+        return case.damage(folder, number, finished, printed)
+    except (OSError, ValueError, LookupError, StopIteration, CourseError) as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def command(name: str, folder: Path) -> list[str]:
