@@ -1,6 +1,7 @@
 """Notebooks again and again: what differs from time to time is named."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,10 @@ def printing(name: str, source: str, text: str) -> dict:
 
 
 @pytest.mark.skipif(os.name == "nt" or (os.cpu_count() or 1) < 2, reason="two threads need two cores")
-def test_an_unsteady_cell_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unsteady_cell_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(steady, "load", nullcontext)  # the other tests are load enough
     cells = [
         printing("same", "print(1)", "1\n"),
         printing("threads", "import torch\nprint(torch.get_num_threads())", "1\n"),
