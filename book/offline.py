@@ -174,7 +174,7 @@ def alone(page: str, language: str) -> str:
         '<p>Old. </p><a href="../vi/a.html">Việt</a>'
     """
     away = rf'href="\.\./(?!{language}/)\w+/[^"]*"'
-    page = re.sub(r'<details class="languages">.*?</details>\s*', "", page, flags=re.DOTALL)
+    page = re.sub(r'<details class="menu languages">.*?</details>\s*', "", page, flags=re.DOTALL)
     page = re.sub(r'<li><a class="to-(?:offline|pdf)".*?</li>\s*', "", page, flags=re.DOTALL)
     page = re.sub(rf"<link [^>]*{away}[^>]*>\s*", "", page)
     page = re.sub(rf"<li><a [^>]*{away}[^>]*>[^<]*</a></li>\s*", "", page)

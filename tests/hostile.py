@@ -81,8 +81,8 @@ def main(root: Path) -> None:
     rows = ["en,vi,zh,section", ",".join(['"' + ATTACK.replace('"', '""') + '"'] * 3) + ",basics#more"]
     (root / "chapters" / "glossary.csv").write_text("\n".join(rows), encoding="utf-8")
     work = root / "_build"
-    build.build_language("en", root, work, ["en"])
-    build._assemble(work, root, work / "site", ["en"])
+    build.build_language("en", root, work, ["en"], pdf="")
+    build._assemble(work, root, work / "site", ["en"], pdfs={})
 
 
 if __name__ == "__main__":

@@ -216,9 +216,9 @@ def test_reading_does_not_include_everything(steps: list[str]) -> None:
 
 def test_working_includes_reading_and_brings_no_tests(steps: list[str]) -> None:
     course.set_up(course.WORKING)
-    assert steps == ["a virtual environment", "packages", "d2lmini"]
+    assert steps == ["a virtual environment", "packages", "PyTorch and JupyterLab", "d2lmini"]
     course.set_up(course.READING)
-    assert len(steps) == 3
+    assert len(steps) == 4
 
 
 def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:

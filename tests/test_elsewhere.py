@@ -66,7 +66,7 @@ def test_cell_that_prints_last_digits_is_named(
     assert main([], course) == 0
     assert main(["--elsewhere"], course) == 1
     told = capsys.readouterr().out
-    assert "one.ipynb#digits: with other last digits it prints" in told
+    assert "one.ipynb#digits: with other last digits and two threads it prints" in told
     assert "#rounded" not in told
 
 

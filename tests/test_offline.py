@@ -32,7 +32,7 @@ SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData
 def on_the_web(folder: Path) -> Iterator[str]:
     """Serve a folder under a name that is not this machine's own: there what is kept comes first."""
     with served(folder) as address:
-        yield address.replace("127.0.0.1", "course.localhost")
+        yield address.replace("127.0.0.1", "localhost")
 
 
 @pytest.fixture

@@ -369,6 +369,7 @@ def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():
     sibling = {"name": said, "code": "vi", "tag": "vi", "link": "x.html", "address": "x.html"}
     shown = {"words": Words(), "pages": [entry], "page": entry, "previous": entry, "next": entry}
     shown |= {"siblings": [sibling, {**sibling, "current": True}], "has_search": True, "description": said}
+    shown |= {"report": {"link": said, "place": said}}
     theme = Environment(loader=FileSystemLoader(ROOT / "book" / "theme"))
     rendered = theme.get_template("layout.html").render(
         d2l={**shown, "download": "x.ipynb", "contents": "<p>"}, docstitle="T", pathto=lambda *_: "x"
@@ -493,6 +494,8 @@ def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
         shutil.copy(ROOT / name, tmp_path)
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "book", tmp_path / "book", ignore=skipped)
+    for name in ("LICENSE", "LICENSE-TEXT"):
+        shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "chapters", tmp_path / "chapters")
     shutil.copytree(ROOT / "d2lmini", tmp_path / "d2lmini", ignore=skipped)
     command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
+from book import licenses
 from book.ext import faces, markup
 from d2lmini.language import LANGUAGES
 from tools.bench_site import pictures
@@ -17,7 +18,7 @@ from tools.browser import browser_name
 
 HEADERS = 0.5  # KB, of the two answers together
 LIMITS = {
-    "api": 73
+    "api": 74
 }  # KB; the reference is as long as four chapters, and nobody's first page; 70 for all others
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
 STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}
@@ -64,6 +65,7 @@ def test_pictures_are_weighed_apart(tmp_path):
 
 def test_every_letter_of_every_page_is_in_the_face_that_the_page_carries(browser, address, site):
     context = browser.new_context()
+    context.add_init_script("localStorage.clear()")  # else the first page names a section that was read
     page = context.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -127,6 +129,7 @@ def test_the_first_paint_is_in_the_courses_own_face(browser, address, language):
 @pytest.mark.skipif(browser_name() != "chromium", reason="only Chromium follows speculation rules")
 def test_the_next_page_is_fetched_before_it_is_asked_for(browser, small_address):
     context = browser.new_context()
+    context.add_init_script("localStorage.clear()")  # else the first page names a section that was read
     page = context.new_page()
     asked: list[str] = []
     complaints: list[str] = []
@@ -150,7 +153,7 @@ def test_what_the_keyboard_rests_on_is_fetched_and_the_end_of_a_page_marks_the_n
     context = browser.new_context(viewport={"width": 390, "height": 400})
     page = context.new_page()
     page.goto(f"{small_address}/en/index.html")
-    other = page.locator(".chapters a").last
+    other = page.locator(".chapters li a").last
     page.evaluate("document.getElementById('site-chapters').showPopover()")
     other.focus()
     page.locator(".chapters a.ahead").wait_for()
@@ -197,7 +200,7 @@ def test_less_markup_says_the_same(small_site):
             page = path.read_text(encoding="utf-8")
             less, _ = markup.small(page)
             assert Text(less).text == Text(page.replace(markup.HIDDEN, "")).text
-            assert len(less) < len(page)
+            assert len(less) < len(page) or path.stem == licenses.PAGE  # written by no Sphinx
 
 
 def test_only_what_nothing_reads_is_left_out():

@@ -25,19 +25,19 @@ from tools.browser import launch
 
 SCREEN = {"width": 1200, "height": 760}
 COLORS = 48  # a drawing on one ground needs no more
-FACES = ("d2lmini-sans-vi", "d2lmini-sans")  # English and Vietnamese letters in one, the rest in the other
+FACES = {400: "d2lmini-sans-regular", 600: "d2lmini-sans-semibold"}
 # Chinese faces by name: the first that has a letter draws it, which may else be a Japanese one
 STYLES = """
 body { width: 1200px; height: 630px; margin: 0; padding: 52px 70px 0; box-sizing: border-box;
   overflow: hidden; background: var(--d2l-bg); color: var(--d2l-text);
-  font: 26px/1.3 "d2lmini-sans-vi", "d2lmini-sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC",
+  font: 26px/1.3 "d2lmini Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC",
     sans-serif }
 header { display: flex; align-items: center; gap: 20px; color: var(--d2l-muted) }
 header svg { width: 64px; fill: none; stroke: var(--d2l-line); stroke-width: 1.5; overflow: visible }
 circle { stroke: none; fill: var(--d2l-query) } circle + circle { fill: var(--d2l-key) }
 circle + circle + circle { fill: var(--d2l-value) }
-h1 { display: flex; align-items: center; height: 236px; margin: 8px 0 0; font-size: 68px; line-height: 1.16;
-  letter-spacing: -.02em; text-wrap: balance }
+h1 { display: flex; align-items: center; height: 236px; margin: 8px 0 0; font-size: 68px;
+  font-weight: 600; line-height: 1.16; letter-spacing: -.02em; text-wrap: balance }
 h1:lang(vi) { line-height: 1.25 }
 h1:lang(zh) { letter-spacing: 0; word-break: keep-all; overflow-wrap: anywhere }
 h1 b { margin-right: 36px; color: var(--d2l-accent) }
@@ -66,10 +66,12 @@ def titles(language: str) -> dict[str, str]:
 def _styles() -> str:
     """All that the picture needs, fonts too: it is drawn without a website."""
     rules = [assets.colors(), assets.welcome_styles(), STYLES]
-    for name in FACES:
+    for weight, name in FACES.items():
         data = base64.b64encode((assets.STATIC / "fonts" / f"{name}.woff2").read_bytes()).decode()
         address = f"data:font/woff2;base64,{data}"
-        rules.append(f'@font-face {{ font-family: "{name}"; font-weight: 400 700; src: url("{address}") }}')
+        rules.append(
+            f'@font-face {{ font-family: "d2lmini Sans"; font-weight: {weight}; src: url("{address}") }}'
+        )
     return "".join(rules)
 
 

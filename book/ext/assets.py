@@ -16,6 +16,7 @@ from pathlib import Path
 import fontTools
 from fontTools import subset
 from fontTools.ttLib import TTFont
+from jinja2 import Environment, FileSystemLoader
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
@@ -29,6 +30,7 @@ from d2lmini.notebook.widgets import KINDS, module_source
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
+DIALOGS = BOOK / "theme" / "dialogs"
 CUT_FONTS = BOOK.parent / "_build" / "fonts"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
 logging.getLogger("fontTools").setLevel(
@@ -224,10 +226,19 @@ def version() -> str:
     for kind, language in product(KINDS, LANGUAGES):
         digest.update(module_source(kind, language).encode())
     for language in LANGUAGES:
-        digest.update(slides.script(language).encode())
+        digest.update((dialogs(language) + slides.script(language)).encode())
     for path in sorted(CHECKPOINTS.glob("*.safetensors")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
+
+
+def dialogs(language: str) -> str:
+    """What no page needs before a dialog is opened: the markup, styles and words of all of them, as JSON."""
+    site = words(language)["site"]
+    templates = Environment(loader=FileSystemLoader(DIALOGS), autoescape=True)
+    markup = templates.get_template("dialogs.html").render(words=site)
+    styles = squeeze((DIALOGS / "dialogs.css").read_text(encoding="utf-8"))
+    return json.dumps({"markup": markup, "styles": styles, "words": site["dialogs"]}, ensure_ascii=False)
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
@@ -240,6 +251,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     formulas = formula_styles(sorted(out.rglob("*.html")))
     (static / "formulas.css").write_text(formulas, encoding="utf-8")
     (static / "search.js").write_text(search.script(), encoding="utf-8")
+    (static / "dialogs.json").write_text(dialogs(app.config.d2lmini_language), encoding="utf-8")
     said = words(app.config.d2lmini_language)["site"]["figure"]
     (static / "figure.json").write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
     (static / "slides.js").write_text(slides.script(app.config.d2lmini_language), encoding="utf-8")

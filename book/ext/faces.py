@@ -18,7 +18,7 @@ from d2lmini.language import words
 FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
 STYLES = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
 SEMIBOLD = {"b", "strong", "th", "dt", "h1", "h2", "h3", "h4"}
-SEMIBOLD_CLASSES = {"brand", "number", "current", "turn"}
+SEMIBOLD_CLASSES = {"brand", "number", "current", "turn", "way-on", "lane-title"}
 ITALIC = {"em", "i", "cite", "dfn", "var"}
 UNSHOWN = {"script", "style", "title", "desc", "math", "code", "pre"}  # or shown in another face
 UNSHOWN_CLASSES = {"katex-mathml", "sig"}
@@ -51,6 +51,7 @@ class _ShownCharacters(HTMLParser):
             styles.add("upright")
         if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
             styles.add("italic")
+        self.used["semibold"].update(given.get("data-go-on", ""))  # what the link says on a later visit
         if tag in UNSHOWN or classes & UNSHOWN_CLASSES:
             styles = set()
         self.open.append(frozenset(styles))
@@ -104,5 +105,5 @@ def page_faces(page: str, states: list[Any], kinds: set[str], language: str) -> 
     return "".join(
         font_face(FAMILY, STYLES[style], STATIC / "fonts" / f"d2lmini-sans-{style}.woff2", shown)
         for style, shown in found.items()
-        if shown
+        if shown.strip()  # a space alone has no outline to cut
     )

@@ -72,7 +72,7 @@ def _station(item: nodes.Element, entry: dict[str, Any], link: str, site: dict[s
     spoken = site["script"]["answered"].format(done=0, total=total)
     return (
         f'<li class="station" data-progress="{entry["name"]}"><a href="{link}"><b>{entry["number"]}</b> '
-        f"<span>{escape(name)}</span></a><p>{escape(question)}</p>"
+        f"<strong>{escape(name)}</strong></a><p>{escape(question)}</p>"
         f'<p class="times">{escape(times)}</p>'
         f'<p class="solved"><span class="count" aria-hidden="true">0 / {total}</span>'
         f'<span class="visually-hidden">{escape(spoken)}</span>'

@@ -33,7 +33,12 @@ function pageLink(text, id) {
 async function read(name) {
   const answer = await fetch(`${name}.html`);
   if (!answer.ok) throw new Error(`${name}.html: ${answer.status}`);
-  return new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("article");
+  const text = await answer.text();
+  const article = new DOMParser().parseFromString(text, "text/html").querySelector("article");
+  // what formulas of a page have in common is said once in its head, under names that mean other things elsewhere
+  for (const [, shared, style] of text.matchAll(/:root \.katex \.(k\d+)\{([^}]*)\}/g))
+    for (const node of article.querySelectorAll(`.katex .${shared}`)) node.setAttribute("style", style);
+  return article;
 }
 
 /** Give every id of a page the page's name, so that the ids of two pages never meet. */
@@ -279,8 +284,8 @@ async function assemble() {
   const chapters = [];
   for (const page of pages) {
     const article = await read(page.name);
-    for (const extra of article.querySelectorAll(".overview")) extra.closest("section").remove();
-    for (const extra of article.querySelectorAll(".permalink, script")) extra.remove();
+    article.querySelector("h2#progress")?.closest("section").remove(); // kept by the browser, for the website
+    for (const extra of article.querySelectorAll(".permalink, script, .solved, .way-on")) extra.remove();
     for (const far of article.querySelectorAll(".far")) far.classList.remove("far");
     unfold(article);
     rename(article, page.name);

@@ -100,10 +100,11 @@ for (const link of document.querySelectorAll(".to-report"))
     const heading = document.getElementById(section).cloneNode(true);
     heading.querySelectorAll(".katex-html").forEach((node) => node.remove()); // each formula is there twice
     const place = `${location.href.split("#")[0]}#${section} (${heading.textContent.trim()})`;
-    const address = new URL(link.href);
-    address.searchParams.set("body", address.searchParams.get("body").replace(link.dataset.place, () => place));
-    link.href = address.href;
-    link.dataset.place = place;
+    const written = document.getElementById("site-report"); // the other link only leads to it
+    const address = new URL(written.href);
+    address.searchParams.set("body", address.searchParams.get("body").replace(written.dataset.place, () => place));
+    link.href = written.href = address.href;
+    written.dataset.place = place;
   });
 for (const menu of document.querySelectorAll(".menu")) {
   document.addEventListener("click", (event) => {
@@ -247,7 +248,7 @@ if (chapterLink) {
 const PROMPT = /^(?:>>>|\.\.\.|\$)(?: |$)/;
 function typed(code) {
   const lines = code.textContent.trimEnd().split("\n");
-  if (!code.querySelector(".gp")) return lines.join("\n");
+  if (!code.closest(".highlight-pycon, .highlight-console")) return lines.join("\n");
   return lines.flatMap((line) => (PROMPT.test(line) ? line.replace(PROMPT, "") : [])).join("\n").trimEnd();
 }
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-'], .typed")) {
@@ -270,6 +271,11 @@ export function keepAnswer(id, answer) {
   remember("d2lmini", { answers: { ...answers(), [id]: answer } });
   document.dispatchEvent(new CustomEvent("d2l:answer", { detail: { id, answer } }));
 }
+// a dot for each exercise of a chapter; the page names those together
+for (const row of document.querySelectorAll(".dots"))
+  row.dataset.ids.split(" ").forEach((name, place) => {
+    row.children[place].dataset.id = name.includes("/") ? name : `${row.dataset.dots}/${name}`;
+  });
 function progressOf(name) {
   const dots = [...document.querySelectorAll(`[data-dots="${CSS.escape(name)}"] i`)];
   const given = answers();
@@ -337,11 +343,23 @@ addEventListener("storage", (event) => {
 });
 
 // Dialogs are fetched when first opened.
+let dialogs;
+async function fetchDialogs() {
+  const answer = await fetch(versioned("dialogs.json"));
+  const { markup, styles, words: more } = await answer.json();
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  page.insertAdjacentHTML("beforeend", markup);
+  Object.assign(words, more);
+}
 async function openDialog(name) {
-  const dialog = document.getElementById(`site-${name}`);
-  if (!dialog || dialog.open) return;
   document.getElementById("site-chapters")?.hidePopover?.();
-  const { open } = await import(versioned(`${name}.js`));
+  dialogs ??= fetchDialogs();
+  dialogs.catch(() => (dialogs = null)); // the next click tries again
+  const [{ open }] = await Promise.all([import(versioned(`${name}.js`)), dialogs]);
+  const dialog = document.getElementById(`site-${name}`);
+  if (dialog.open) return;
   open(dialog, { words, say, answers, progressOf, showProgress, remember, root: page.dataset.root, versioned });
 }
 for (const opener of document.querySelectorAll("[data-opens]"))
