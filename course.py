@@ -8,6 +8,7 @@ It speaks the language of the terminal; its words are in the section `[setup]` o
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
 import io
@@ -203,13 +204,29 @@ def set_up(files: tuple[str, ...]) -> None:
 
     The stamp is written when all is done and at no other time: what breaks off is taken up by the next run.
     """
-    stamp = VENV / "d2lmini.stamp"
-    if PYTHON.exists() and stamp.exists() and fingerprint(files) in stamp.read_text().split():
+    from book.alone import alone  # not by old Pythons
+
+    if holds(files):
         return
+    with alone(LOG.with_name("setup.lock"), say("waits")) as lock:
+        os.set_inheritable(lock, True)  # a pip that outlives this process keeps others away
+        if not holds(files):
+            install(files)
+
+
+def holds(files: tuple[str, ...]) -> bool:
+    """Say whether `.venv` holds what these files name."""
+    stamp = VENV / "d2lmini.stamp"
+    return PYTHON.exists() and stamp.exists() and fingerprint(files) in stamp.read_text().split()
+
+
+def install(files: tuple[str, ...]) -> None:
+    """Install what these files name."""
+    stamp = VENV / "d2lmini.stamp"
     stamp.unlink(missing_ok=True)
-    LOG.parent.mkdir(exist_ok=True)
     LOG.write_text("")
-    if not works([PYTHON, "-m", "pip", "--version"]):
+    whole = mend()
+    if not whole or not works([PYTHON, "-m", "pip", "--version"]):
         make_venv()
     if files in (WORKING, EVERYTHING) and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         print(say("large"))
@@ -224,14 +241,43 @@ def set_up(files: tuple[str, ...]) -> None:
         pip("d2lmini", "--no-deps", "-e", ".")
     if files == EVERYTHING:
         pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
-    holds = map(fingerprint, SETS if files == EVERYTHING else (READING, files))
-    stamp.write_text("\n".join(holds) + "\n")
+    held = map(fingerprint, SETS if files == EVERYTHING else (READING, files))
+    stamp.write_text("\n".join(held) + "\n")
 
 
 def fingerprint(files: tuple[str, ...]) -> str:
     """Return a hash that changes with what is to be installed, and where: a moved folder is set up anew."""
     contents = [(ROOT / file).read_bytes() for file in files]
     return hashlib.sha256(b"\0".join([str((ROOT, files)).encode(), *contents])).hexdigest()
+
+
+def mend() -> bool:
+    """Let pip install anew what it left half when it was killed; say whether pip itself is whole.
+
+    It would take a package for installed as soon as the package's description is there.
+    """
+    places = list(VENV.glob("Lib/site-packages" if WINDOWS else "lib/python3*/site-packages"))
+    described = [info for place in places for info in place.glob("*.dist-info")]
+    halves = [info for info in described if not is_whole(info)]
+    for info in halves:
+        shutil.rmtree(info)
+    for place in places:
+        for aside in place.glob("~*"):  # where pip puts what it replaces
+            shutil.rmtree(aside, ignore_errors=True)
+    return any(info.name.startswith("pip-") for info in set(described) - set(halves))
+
+
+def is_whole(info: Path) -> bool:
+    """Say whether all that a package's list names, which pip writes last, is there in its size."""
+    try:
+        with (info / "RECORD").open(encoding="utf-8", newline="") as record:
+            for name, _, size in csv.reader(record):
+                there = (info.parent / name).stat().st_size if not name.endswith(".pyc") else size
+                if size and there != int(size):
+                    return False
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def make_venv() -> None:
@@ -271,6 +317,7 @@ def logged(what: str, command: list[str | Path]) -> None:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
+            close_fds=False,  # the lock goes with it
         )
         with process:
             for line in process.stdout or ():
@@ -304,7 +351,7 @@ def in_words(error: Exception) -> str:
     """Say what went wrong, or what the operating system refused."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return say("reasons.disk")
-    if isinstance(error, PermissionError):
+    if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.errno == errno.EROFS):
         return say("reasons.forbidden", path=error.filename)
     return str(error)
 

@@ -12,15 +12,17 @@ import shutil
 import sys
 import time
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import yaml
 
 from book import licenses, previews
+from book.alone import alone
 from d2lmini.language import LANGUAGES, words
 
 ROOT = Path(__file__).parents[1]
@@ -101,7 +103,15 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
     from jupyter_book.sphinx import build_sphinx
 
     here = work / language
+    # what a build left that failed or was killed: half a page looks finished to Sphinx, and a page with a
+    # warning as if there were nothing to warn about
+    unfinished = here / "unfinished"
+    if unfinished.exists():
+        shutil.rmtree(here)
     here.mkdir(parents=True, exist_ok=True)
+    unfinished.touch()
+    names = page_names(table_of_contents(root))
+    _forget_changed(here, root, language, names)
     toc = here / "_toc.yml"
     text = yaml.safe_dump(table_of_contents(root), sort_keys=False)
     if not toc.exists() or toc.read_text(encoding="utf-8") != text:
@@ -126,13 +136,39 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
         keep_going=True,
     )
     if result:
-        # without this the next build would find nothing changed, and so nothing to warn about
-        shutil.rmtree(here / "doctrees", ignore_errors=True)
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _finish(here, page_names(table_of_contents(root)), language)
+    _finish(here, names, language)
+    unfinished.unlink()
     return time.perf_counter() - start
+
+
+def _forget_changed(here: Path, root: Path, language: str, names: list[str]) -> None:
+    """Let Sphinx read what has changed: it compares times, which go wrong when a clock is set back."""
+    chapters, known = root / "chapters", here / "sources.json"
+    before = json.loads(known.read_text()) if known.exists() else {}
+    now = {}
+    for name in names:
+        # a translation also shows what of the English text has changed since
+        shown = {chapters / code / f"{name}.ipynb" for code in (language, "en")}
+        now[name] = _digest(filter(Path.exists, shown))
+    for name in names:
+        if before.get(name) != now[name]:
+            (here / "doctrees" / f"{name}.doctree").unlink(missing_ok=True)
+    known.write_text(json.dumps(now))
+
+
+def _end_with_parent() -> None:
+    """Let a process of the pool end when the build is killed: it would wait for work for ever."""
+    parent = parent_process()
+    assert parent, "this runs in a process of the pool"
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _finish(here: Path, names: list[str], language: str) -> None:
@@ -202,8 +238,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
     from book import glossary, offline, search
 
-    aside = out.with_name(out.name + ".new")
-    old = out.with_name(out.name + ".old")
+    aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
     for leftover in (aside, old):
         shutil.rmtree(leftover, ignore_errors=True)
     toc = table_of_contents(root)
@@ -270,21 +305,43 @@ def build(
             f"_toc.yml names what is not there: {', '.join(missing)}. "
             "Write it, take it out of _toc.yml, or name the languages to build with --lang."
         )
-    stamp = work / "site.stamp"
-    # the pages offer a printed edition only if it was made from them
+    state, _ = _state(root, out, chosen)
+    if not _is_current(work, out, state):  # a finished site is shown even where nothing may be written
+        with alone(work / "build.lock", "site: another run is building it; this one waits for that"):
+            state, pdfs = _state(root, out, chosen)
+            if not _is_current(work, out, state):
+                _build(root, work, out, pdfs, chosen, say)
+                (work / "site.stamp").write_text(state)
+                say(f"site: {out}")
+                return out
+    say("site: nothing has changed")
+    return out
+
+
+def _state(root: Path, out: Path, chosen: list[str]) -> tuple[str, dict[str, Path]]:
+    """What the site is made of now, and the printed editions that were made from just that."""
     inputs = _digest(_inputs(root))
     pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, inputs)).exists()}
-    sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
-    state = json.dumps([inputs, chosen, str(out), _digest(pdfs.values())])
-    if out.exists() and stamp.exists() and stamp.read_text() == state:
-        say("site: nothing has changed")
-        return out
-    work.mkdir(parents=True, exist_ok=True)
-    stamp.unlink(missing_ok=True)
+    return json.dumps([inputs, chosen, str(out), _digest(pdfs.values())]), pdfs
+
+
+def _is_current(work: Path, out: Path, state: str) -> bool:
+    stamp = work / "site.stamp"
+    return out.exists() and stamp.exists() and stamp.read_text() == state
+
+
+def _build(
+    root: Path, work: Path, out: Path, pdfs: dict[str, Path], chosen: list[str], say: Callable[[str], None]
+) -> None:
+    old = out.with_name(out.name + ".old")
+    (work / "site.stamp").unlink(missing_ok=True)
+    if old.exists() and not out.exists():  # killed between the two steps of the swap
+        os.replace(old, out)
     say(f"site: building {', '.join(chosen)} …")
+    sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
     failures = []
     # Sphinx patches docutils while it runs: a process each, not threads
-    with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn"), _end_with_parent) as pool:
         jobs = {
             pool.submit(build_language, code, root, work, chosen, sizes.get(code, "")): code
             for code in chosen
@@ -297,9 +354,6 @@ def build(
     if failures:
         raise BuildError("\n".join(sorted(failures)))
     _assemble(work, root, out, chosen, pdfs)
-    stamp.write_text(state)
-    say(f"site: {out}")
-    return out
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -311,7 +365,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         build(out=options.out and options.out.resolve(), languages=options.lang)
-    except BuildError as error:
+    except (BuildError, OSError) as error:  # OSError: the disk is full, or may not be written
         print(f"site: not built; the old one is untouched.\n{error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -85,6 +85,13 @@ def store(path: Path, data: bytes) -> bool:
     return True
 
 
+def sweep(folders: Iterable[Path]) -> None:
+    """Remove what `store` left when it was killed; only where no other run is storing."""
+    for folder in folders:
+        for left in folder.glob(".*.tmp"):
+            left.unlink()
+
+
 def source(cell: Cell) -> str:
     """Return the text of a cell, which nbformat may keep as a string or as lines."""
     return "".join(cell["source"])

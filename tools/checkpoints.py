@@ -10,7 +10,6 @@ out.
 import argparse
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import d2lmini as d2l
+from book.alone import alone
+from book.chapters import ROOT, store, sweep
 from d2lmini.checkpoints import DIRECTIONS, SHARED, Translator, make_net, read_checkpoint
 from d2lmini.data import Vocab, course_sentences, split_tokens
 
-ASSETS = Path(__file__).parents[1] / "d2lmini" / "assets" / "checkpoints"
+ASSETS = ROOT / "d2lmini" / "assets" / "checkpoints"
 CONFIG = {"num_hiddens": 64, "ffn_num_hiddens": 128, "num_heads": 4, "num_layers": 2, "num_steps": 10}
 RECIPE = {"epochs": 100, "batch": 64, "rate": 3e-3, "dropout": 0.1, "label_smoothing": 0.1, "seed": 0}
 RESERVED = ["<pad>", "<bos>", "<eos>"]
@@ -58,6 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown := set(options.directions) - set(DIRECTIONS):
         parser.error(f"no such direction: {', '.join(sorted(unknown))}; choose of {', '.join(DIRECTIONS)}")
     torch.set_num_threads(1)  # sums in another order end in other weights
+    with alone(ROOT / "_build" / "checkpoints.lock", "checkpoints: another run makes some; this one waits"):
+        sweep([ASSETS])
+        make(options)
+
+
+def make(options: argparse.Namespace) -> None:
+    """Train, measure and store one direction after the other."""
     for direction in options.directions or DIRECTIONS:
         source, target = direction.split("-")
         sentences = list(course_sentences(source, target, "train").items())
@@ -73,9 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             measured |= {"reference": reference(source, target, asked)}
             path = ASSETS / f"{direction}.safetensors"
             write(path, translator, measured)
+            store(ASSETS / "README.md", card().encode())
             print(f"{path.name}: {path.stat().st_size} bytes", flush=True)
-    if not options.choose:
-        replace(ASSETS / "README.md", card().encode())
 
 
 # ---- training
@@ -207,7 +214,8 @@ def write(path: Path, translator: Translator, measured: Mapping[str, Any]) -> No
         header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [begin, len(data)]}
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    replace(path, len(text).to_bytes(8, "little") + text + data)
+    ASSETS.mkdir(exist_ok=True)
+    store(path, len(text).to_bytes(8, "little") + text + data)
 
 
 def card() -> str:
@@ -231,14 +239,6 @@ Training: {recipe}.
 
 {table}
 """
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write a file, all or nothing."""
-    path.parent.mkdir(exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_bytes(content)
-    os.replace(part, path)
 
 
 if __name__ == "__main__":

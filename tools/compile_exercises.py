@@ -18,7 +18,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from book.chapters import LANGUAGES, ROOT, CourseError, find, lines, read as read_notebook, shown, write
+from book.chapters import (
+    LANGUAGES,
+    ROOT,
+    CourseError,
+    find,
+    lines,
+    read as read_notebook,
+    shown,
+    store,
+    write,
+)
 from d2lmini.notebook import content, widgets
 from tools import exercise_format as form
 from tools.exercise_numbers import variants
@@ -164,7 +174,7 @@ def _store(target: Path, text: str, checking: bool) -> list[str]:
     if checking:
         return [f"{shown(target, ROOT)}: not current"]
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8", newline="\n")
+    store(target, text.encode())
     return []
 
 

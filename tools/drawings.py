@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from math import cos, hypot, sin
 
-from book.chapters import ROOT
+from book.chapters import ROOT, store
 
 FOLDER = ROOT / "d2lmini" / "assets" / "figures"
 Point = tuple[float, float]
@@ -526,7 +526,7 @@ def main(arguments: list[str]) -> None:
             )
         return
     for path, text in drawn.items():
-        path.write_text(text, encoding="utf-8", newline="\n")
+        store(path, text.encode())
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
 
+from book.alone import alone
 from book.chapters import (
     LANGUAGES,
     ROOT,
@@ -28,6 +29,7 @@ from book.chapters import (
     lines,
     read,
     shown,
+    sweep,
     write,
 )
 from tools.kernels import KERNEL_ENVIRONMENT, ThisPython
@@ -216,11 +218,13 @@ async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]
 
             try:
                 done = sanitize(await execute(path, stored, progress), stored)
+                outcome = "stored" if write(path, done) else "as before"
             except CourseError as error:
                 failed.append(error)
                 outcome = "failed"
-            else:
-                outcome = "stored" if write(path, done) else "as before"
+            except OSError as error:  # the disk is full, or the file may not be written
+                failed.append(CourseError(f"{shown(path, root)}: left as it was. {error}"))
+                outcome = "failed"
             clear = "\r\x1b[K" if live else ""
             seconds = time.monotonic() - began
             print(f"{clear}{shown(path, root)}: {total} cells in {seconds:.1f} s, {outcome}", flush=True)
@@ -271,7 +275,9 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
             found = [line for path in paths for way in ELSEWHERE for line in differences(path, way)]
             print(*found or [f"{len(paths)} notebooks print the same"], sep="\n")
             return int(bool(found))
-        failures = asyncio.run(execute_all(paths, root))
+        with alone(root / "_build" / "notebooks.lock", "notebooks: another run stores some; this one waits"):
+            sweep({path.parent for path in paths})
+            failures = asyncio.run(execute_all(paths, root))
     except CourseError as error:
         failures = [error]
     for failure in failures:

@@ -17,7 +17,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from book import build, previews
-from book.chapters import LANGUAGES, ROOT, path_of, read, source
+from book.chapters import LANGUAGES, ROOT, path_of, read, source, store
 from book.ext import assets, welcome
 from d2lmini.language import words
 from tools.bench_site import served
@@ -111,7 +111,7 @@ def draw(browser: Any) -> None:
         for name, said in titles(language).items():
             path = previews.path_of(language, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(_picture(page, language, said))
+            store(path, _picture(page, language, said))
 
 
 def show_the_first_screen(browser: Any, site: Path) -> None:
@@ -122,7 +122,7 @@ def show_the_first_screen(browser: Any, site: Path) -> None:
             page.goto(f"{address}/en/index.html")
             page.locator("[data-awake]").wait_for()
             page.evaluate("document.fonts.ready.then(() => null)")
-            (ROOT / "book" / f"screenshot{suffix}.png").write_bytes(_packed(page.screenshot()))
+            store(ROOT / "book" / f"screenshot{suffix}.png", _packed(page.screenshot()))
 
 
 def main(arguments: list[str] | None = None) -> int:
