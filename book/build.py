@@ -217,7 +217,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             head_script=HEAD_SCRIPT,
             colors=colors(),
         )
-        page = page.replace("<style>", "<style>" + page_faces(page, [], set(), languages[0]), 1)
+        page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)
         (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
     shutil.copy(theme / "door.js", site / "door.js")
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _

@@ -78,7 +78,7 @@ def main(root: Path) -> None:
     config["repository"]["url"] += "/" + ATTACK
     config["html"]["baseurl"] = "https://course.test/" + ATTACK
     (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    rows = ["en,vi,zh,section", ",".join(['"' + ATTACK.replace('"', '""') + '"'] * 3) + ",basics#more"]
+    rows = ["en,vi,zh,section,note", ",".join(['"' + ATTACK.replace('"', '""') + '"'] * 3) + ",basics#more,"]
     (root / "chapters" / "glossary.csv").write_text("\n".join(rows), encoding="utf-8")
     work = root / "_build"
     build.build_language("en", root, work, ["en"], pdf="")

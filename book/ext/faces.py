@@ -68,29 +68,27 @@ class _ShownCharacters(HTMLParser):
             self.used[style].update(data)
 
 
-def _texts(node: Any, style: str = "regular") -> Iterator[tuple[str, str]]:
-    """The texts of what a widget knows, each with its style; formulas and code have faces of their own."""
+def _texts(node: Any) -> Iterator[str]:
+    """The texts of a table of words."""
     if isinstance(node, str):
-        yield style, node
-    elif isinstance(node, list):
-        for part in node:
-            yield from _texts(part, style)
-    elif isinstance(node, dict):
-        for key, part in node.items():
-            if key not in ("m", "c"):
-                yield from _texts(part, {"b": "semibold", "i": "italic"}.get(key, style))
+        yield node
+    else:
+        for part in node.values() if isinstance(node, dict) else node:
+            yield from _texts(part)
 
 
-def characters(page: str, states: list[Any], kinds: set[str], language: str) -> dict[str, str]:
-    """Style → the characters that a page shows in it, its widgets included."""
+def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
+    """Style → the characters that a page shows in it, its widgets included.
+
+    A letter that stands in nothing but what its widgets know comes with the whole font, when they wake.
+    """
     parser = _ShownCharacters()
     parser.feed(page)
     known = words(language)
     tables = {"exercise": known["exercises"]} | {f"{k}-explorer": t for k, t in known["explorers"].items()}
     shown = [tables[kind] for kind in kinds]
     written = re.findall(r'content:"([^"]+)"', page_styles())
-    for style, text in _texts([states, *shown, known["site"]["script"], written]):
-        parser.used[style].update(text)
+    parser.used["regular"].update(*_texts([*shown, known["site"]["script"], written]))
     return {style: "".join(sorted(found & _known(style))) for style, found in parser.used.items()}
 
 
@@ -99,9 +97,9 @@ def _known(style: str) -> frozenset[str]:
     return frozenset(map(chr, TTFont(STATIC / "fonts" / f"d2lmini-sans-{style}.woff2").getBestCmap()))
 
 
-def page_faces(page: str, states: list[Any], kinds: set[str], language: str) -> str:
+def page_faces(page: str, kinds: set[str], language: str) -> str:
     """The rules, with the fonts inside them, in which a page shows its text."""
-    found = characters(page, states, kinds, language)
+    found = characters(page, kinds, language)
     return "".join(
         font_face(FAMILY, STYLES[style], STATIC / "fonts" / f"d2lmini-sans-{style}.woff2", shown)
         for style, shown in found.items()

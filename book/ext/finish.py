@@ -12,7 +12,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 from book.ext import assets
 from book.ext.css import used_rules
@@ -26,9 +25,9 @@ KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
 STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
 
 
-def _without_states(page: str, static: Path, name: str) -> tuple[str, list[Any]]:
-    """The page without what its widgets know, and that."""
-    states: list[Any] = []
+def _without_states(page: str, static: Path, name: str) -> str:
+    """The page without what its widgets know."""
+    states: list[object] = []
 
     def take(match: re.Match[str]) -> str:
         if match[2] == "{}":  # nothing to fetch
@@ -43,7 +42,7 @@ def _without_states(page: str, static: Path, name: str) -> tuple[str, list[Any]]
     (static / "states").mkdir(exist_ok=True)
     (static / "states" / f"{name}.json").write_text(text, encoding="utf-8")
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return page.replace("<body ", f'<body data-states="_static/states/{name}.json?{digest}" ', 1), states
+    return page.replace("<body ", f'<body data-states="_static/states/{name}.json?{digest}" ', 1)
 
 
 def finish(source: Path, target: Path, names: list[str], language: str) -> None:
@@ -61,8 +60,8 @@ def finish(source: Path, target: Path, names: list[str], language: str) -> None:
         page = (source / f"{name}.html").read_text(encoding="utf-8")
         characters = assets.formula_characters([source / f"{name}.html"])
         faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
-        page, states = _without_states(page, static, name)
-        own = page_faces(page, states, set(KIND.findall(page)), language)
+        page = _without_states(page, static, name)
+        own = page_faces(page, set(KIND.findall(page)), language)
         page, repeated = small(page)
         styles = (
             own

@@ -17,7 +17,7 @@ async function fill() {
   const how = done ? (done === total ? "whole" : "part") : "nothing";
   show(wanted ? ["missing"] : ["about", how, done && "kept"]);
   const values = { size: list?.size, done: total ? `${done} / ${total}` : done };
-  for (const part of texts) part.textContent = part.dataset.text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  for (const part of texts) part.textContent = part.dataset.text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
   for (const page of document.querySelectorAll("[data-page-link]"))
     page.parentElement.hidden = Boolean(wanted) && !addresses.has(page.href);
 }
