@@ -18,7 +18,7 @@ from tools.browser import browser_name
 
 HEADERS = 0.5  # KB, of the two answers together
 LIMITS = {
-    "api": 74
+    "api": 75
 }  # KB; the reference is as long as four chapters, and nobody's first page; 70 for all others
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
 STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}
@@ -74,7 +74,7 @@ def test_every_letter_of_every_page_is_in_the_face_that_the_page_carries(browser
             page.goto(f"{address}/{language}/{path.name}", wait_until="domcontentloaded")
             has = letters_inside(path)
             for style, text in page.evaluate(SHOWN).items():
-                missing = set(text) & faces._known(style) - has.get(style, set())
+                missing = set(text) & faces._known(style) - has.get(style, set()) - {" "}
                 assert not missing, (path, style, missing)
     assert [url for url in asked if url.endswith(".woff2")] == []
     context.close()

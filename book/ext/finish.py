@@ -37,7 +37,7 @@ def _without_states(page: str, static: Path, name: str) -> str:
 
     page = STATE.sub(take, page)
     if not states:
-        return page, []
+        return page
     text = json.dumps(states, ensure_ascii=False, separators=(",", ":"))
     (static / "states").mkdir(exist_ok=True)
     (static / "states" / f"{name}.json").write_text(text, encoding="utf-8")
