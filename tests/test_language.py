@@ -59,12 +59,15 @@ def test_a_missing_section_is_told(folder):
         words("zh")
 
 
+MENU = 'menu = "Mục lục"'
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('close = "Đóng"', 'close = "Đóng"\nshut = "Đóng"', r"site\.shut does not exist in en\.toml"),
-        ('close = "Đóng"', "close = 3", r"site\.close is 3; in English it is 'Close'"),
-        ('close = "Đóng"', 'close = ""', r"site\.close lacks a text"),
+        (MENU, f'{MENU}\nshut = "Đóng"', r"site\.shut does not exist in en\.toml"),
+        (MENU, "menu = 3", r"site\.menu is 3; in English it is 'Contents'"),
+        (MENU, 'menu = ""', r"site\.menu lacks a text"),
         (
             "Đã giải {done}/{total} bài tập",
             "Đã giải {done} bài tập",
@@ -80,16 +83,16 @@ def test_what_differs_from_english_is_told_with_file_and_line(folder, old, new, 
         words("vi")
 
 
-@pytest.mark.parametrize("broken", ['close = "Close', "close = Close", '"close', 'close = "a", "b"'])
+@pytest.mark.parametrize("broken", ['menu = "Menu', "menu = Menu", '"menu', 'menu = "a", "b"'])
 def test_what_is_not_toml_is_told_with_file_and_line(folder, broken):
-    line = change(folder / "en.toml", 'close = "Close"', broken)
+    line = change(folder / "en.toml", 'menu = "Contents"', broken)
     with pytest.raises(WordsError, match=rf"^d2lmini/words/en\.toml:{line}: "):
         words("en")
 
 
 def test_all_mistakes_are_told_at_once(folder):
-    change(folder / "vi.toml", 'close = "Đóng"', 'close = ""')
-    change(folder / "vi.toml", 'menu = "Mục lục"', 'menu = ""')
+    change(folder / "vi.toml", 'skip = "Đến thẳng nội dung"', 'skip = ""')
+    change(folder / "vi.toml", MENU, 'menu = ""')
     with pytest.raises(WordsError) as error:
         words("vi")
     assert len(str(error.value).splitlines()) == 2

@@ -208,7 +208,7 @@ def code_styles() -> str:
         line for line in (light + "\n" + dark).splitlines() if re.search(r"\.highlight \.\w+ \{", line)
     )
     # weight and slope are the theme's business: code keeps one face; a color like the text's needs no rule
-    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #(?:080808|E6EDF3);?", "", tokens)
+    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #080808;?", "", tokens)
     # line numbers; what is printed, of which only one of the two knows
     tokens = re.sub(r"^.*\.(?:linenos|g[op]) .*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
     return squeeze(tokens)
