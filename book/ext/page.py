@@ -29,7 +29,8 @@ HEAD_SCRIPT = (
     'if(m!="light"&&m!="dark")m="auto";'
     'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
-    "document.fonts.forEach(f=>/KaTeX|Page/.test(f.family)&&f.load())})()"
+    'r.style.visibility="hidden";Promise.allSettled([...document.fonts].filter(f=>/KaTeX|Page/.test(f.family))'
+    '.map(f=>f.load())).then(()=>r.style.visibility="")})()'
 )
 
 

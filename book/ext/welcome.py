@@ -130,7 +130,8 @@ def _way_on(listed: list[dict[str, Any]], site: dict[str, Any]) -> str:
     )
     start, go_on = escape(site["welcome"]["start"]), escape(site["welcome"]["go_on"])
     return (
-        f'<p class="way-on"><a href="{listed[0]["name"]}.html" data-go-on="{go_on}">{start}</a> '
+        f'<p class="way-on" id="site-way-on">'
+        f'<a href="{listed[0]["name"]}.html" data-go-on="{go_on}">{start}</a> '
         f"<span>{escape(total)}</span></p>\n"
     )
 

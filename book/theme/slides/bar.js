@@ -11,7 +11,8 @@ const ICONS = {
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name]);
 
 function button(name, act) {
-  const shown = ICONS[name] && svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
+  const path = svg("path", { d: ICONS[name] });
+  const shown = ICONS[name] && svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, path);
   const label = `${words[name]}${words.keys[name] ? ` (${words.keys[name]})` : ""}`;
   return element("button", { class: `slides-${name}`, "aria-label": label, title: label, onclick: act }, shown);
 }
@@ -25,7 +26,8 @@ export function makeBar(commands) {
     onclick: commands.list });
   const made = (name) => button(name, commands[name]);
   const node = element("nav", { class: "slides-bar", "aria-label": words.bar }, line, note,
-    made("previous"), count, made("next"), made("notes"), document.fullscreenEnabled ? made("full") : null, made("help"), made("leave"), status);
+    made("previous"), count, made("next"), made("notes"),
+    document.fullscreenEnabled ? made("full") : null, made("help"), made("leave"), status);
   document.body.append(node);
   let said;
   return {

@@ -79,7 +79,8 @@ function unitsOf(blocks, room) {
     const last = unit.at(-1);
     const rest = []; // of the cell, the list or the table
     const whole = wholeOf(last);
-    const goesOn = (block) => block && (last.kind === "code" ? block.kind === "output" : whole && wholeOf(block) === whole);
+    const goesOn = (block) =>
+      block && (last.kind === "code" ? block.kind === "output" : whole && wholeOf(block) === whole);
     while (goesOn(blocks[i + 1])) rest.push(blocks[++i]);
     const fits = (...parts) => sum(parts) <= room * SQUEEZED;
     const over = []; // what finds no room below its code

@@ -60,7 +60,8 @@ export async function speak(channel, send) {
   document.title = `${words.notes} · ${document.title}`;
   document.documentElement.dataset.presenting = "speaker";
   document.body.append(
-    element("main", { class: "slides-speaker" }, element("h1", { class: "visually-hidden" }, words.notes), now.node, next.node, notes,
+    element("main", { class: "slides-speaker" }, element("h1", { class: "visually-hidden" }, words.notes),
+      now.node, next.node, notes,
       element("footer", {}, command("previous", words.previous), command("next", words.next), place, elapsed,
         element("button", { onclick: restart }, words.restart), clock)),
   );

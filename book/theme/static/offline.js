@@ -115,7 +115,8 @@ styles.replaceSync(`
 
 let given; // the list of the build that the server has
 let working = Promise.resolve();
-const inTurn = (work) => (working = working.then(work).catch(() => {})); // a failure is silent: the site works as before
+// a failure is silent: the site works as before
+const inTurn = (work) => (working = working.then(work).catch(() => {}));
 
 async function fillAlone(list) {
   await navigator.locks.request(KEPT, { ifAvailable: true }, (lock) => lock && fill(list));
@@ -186,7 +187,8 @@ async function show() {
 document.addEventListener("d2l:kept", () => inTurn(show));
 
 // A phone may show the course among its apps.
-document.head.append(Object.assign(document.createElement("link"), { rel: "manifest", href: addressOf("app.webmanifest") }));
+const manifest = Object.assign(document.createElement("link"), { rel: "manifest", href: addressOf("app.webmanifest") });
+document.head.append(manifest);
 
 if (isOff()) changed();
 else {

@@ -389,7 +389,8 @@ for (const figure of document.querySelectorAll("article .cell_output .figure")) 
   const button = document.createElement("button");
   button.className = "icon-button to-enlarge";
   button.setAttribute("aria-label", words.enlarge);
-  button.innerHTML = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M12 4h4v4M16 4l-5 5M8 16H4v-4M4 16l5-5"/></svg>';
+  const arrows = '<path d="M12 4h4v4M16 4l-5 5M8 16H4v-4M4 16l5-5"/>';
+  button.innerHTML = `<svg viewBox="0 0 20 20" aria-hidden="true">${arrows}</svg>`;
   const enlarge = async () => {
     const { open } = await import(versioned("figure.js"));
     open(figure, button, versioned("figure.json"));
