@@ -146,7 +146,8 @@ def test_what_is_copied_from_the_reference_runs_where_it_is_pasted(reading, tmp_
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_report_of_a_mistake_says_where_and_of_which_version(reading, small_address, language):
     page = reading(f"{language}/basics.html", home=small_address).page
-    report = page.locator(".chapters .to-report")
+    report = page.locator("#site-report")
+    assert page.locator(".chapters .to-report").get_attribute("href") == "#site-report"
 
     def written() -> dict[str, str]:
         return {

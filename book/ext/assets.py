@@ -207,11 +207,18 @@ def code_styles() -> str:
     tokens = "\n".join(
         line for line in (light + "\n" + dark).splitlines() if re.search(r"\.highlight \.\w+ \{", line)
     )
-    # weight and slope are the theme's business: code keeps one face; a color like the text's needs no rule
-    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #080808;?", "", tokens)
+    # a color like the text's needs no rule, but for what the light theme colors
+    lit = set(re.findall(r"\.highlight \.(\w+) \{ color: #(?!080808)", light))
+    kept = [
+        line
+        for line in tokens.splitlines()
+        if "#E6EDF3" in line and re.findall(r"\.(\w+) \{", line)[0] in lit
+    ]
+    # weight and slope are the theme's business: code keeps one face
+    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #(?:080808|E6EDF3);?", "", tokens)
     # line numbers; what is printed, of which only one of the two knows
     tokens = re.sub(r"^.*\.(?:linenos|g[op]) .*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
-    return squeeze(tokens)
+    return squeeze(tokens + "\n".join(kept))
 
 
 @cache
