@@ -347,6 +347,7 @@ def read_data_nmt(
     Raises:
         ValueError: for another `target` or `origin`, or a file that holds no sentence pairs.
         ConnectionError: the file is not there and cannot be fetched.
+        OSError: what is fetched cannot be written.
 
     Source: D2L 0.17, `d2l.read_data_nmt`.
 

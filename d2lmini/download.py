@@ -4,6 +4,7 @@ Written by hand, because courses are read on poor connections: neither `torch.hu
 pooch continues a download that broke off, and neither stops at a size.
 """
 
+import errno
 import hashlib
 import http.client
 import os
@@ -16,6 +17,8 @@ from pathlib import Path
 
 _CHUNK = 1 << 16
 _TIMEOUT = 30  # seconds without a byte
+# what keeps this machine from writing: no question of the network
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def cache_folder() -> Path:
@@ -54,6 +57,7 @@ def fetch(
 
     Raises:
         ConnectionError: the host refuses, cannot be reached, or breaks off. Call again to continue.
+        OSError: the file cannot be written. Make room, and call again to continue.
         ValueError: what came is too large, or fails the checks; nothing of it is kept.
 
     Example:
@@ -73,6 +77,13 @@ def fetch(
             "the host be busy: try the address in a browser, or again later"
         ) from error
     except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+            raise OSError(
+                error.errno,
+                f"cannot write what comes from {url}: {error.strerror}. Make room, or choose "
+                "another folder. What has arrived is kept: try again to get the rest",
+                str(part),
+            ) from error
         raise ConnectionError(
             f"cannot fetch {url}: {getattr(error, 'reason', error)}. Is this computer online? What has "
             "arrived is kept: try again to get the rest"

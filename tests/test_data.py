@@ -1,5 +1,6 @@
 """Sentence pairs to tensors, and files that come over a network that breaks."""
 
+import errno
 import hashlib
 import io
 import platform
@@ -309,6 +310,15 @@ def test_a_file_that_is_too_large_leaves_nothing_behind(server, tmp_path, says_l
     with pytest.raises(ValueError, match=r"200000 (bytes, the most that )?are taken"):
         fetch(server.url, tmp_path / "x", largest=200_000)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+def test_a_full_disk_is_no_question_of_the_network(server, tmp_path):
+    server.content = bytes(100_000)
+    (tmp_path / "x.part").symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"cannot write what comes from .*Make room.*x\.part") as refusal:
+        fetch(server.url, tmp_path / "x")
+    assert refusal.value.errno == errno.ENOSPC and "online" not in str(refusal.value)
 
 
 def test_a_file_that_is_not_there_is_no_question_of_the_network(server, tmp_path):
