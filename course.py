@@ -3,25 +3,23 @@
 
 Each verb first sets up what it needs in `.venv`, once; afterwards it starts in a moment. This file needs
 nothing but Python's standard library, and old Pythons can read it: to be told that they are too old.
-It speaks the language of the terminal; its words are in the section `[setup]` of `d2lmini/words/`.
+It speaks the language of the terminal: `book/terminal.py`.
 """
 
 from __future__ import annotations
 
 import csv
-import errno
 import hashlib
 import io
-import locale
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from book.terminal import in_words, language, say
 from tools.browser import browser_name, find_browser
 
 ROOT = Path(__file__).resolve().parent
@@ -347,15 +345,6 @@ def reason(what: str, output: list[str]) -> str:
     return failed
 
 
-def in_words(error: Exception) -> str:
-    """Say what went wrong, or what the operating system refused."""
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return say("reasons.disk")
-    if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.errno == errno.EROFS):
-        return say("reasons.forbidden", path=error.filename)
-    return str(error)
-
-
 def works(command: list[str | Path]) -> bool:
     """Say whether a command exists and succeeds."""
     try:
@@ -389,32 +378,6 @@ def install_browser() -> None:
         logged(say("parts.browser"), ["apt-get", "install", "-y", "--no-install-recommends", *packages])
     else:  # says so and does nothing when it is there
         logged(say("parts.browser"), [PYTHON, "-m", "playwright", "install", browser_name()])
-
-
-# ---- the language of the terminal
-
-
-def say(key: str, **values: object) -> str:
-    """Return a text of the section `[setup]` in the reader's language, filled in."""
-    from d2lmini.language import words  # not by old Pythons
-
-    found = words(language())["setup"]
-    for name in key.split("."):
-        found = found[name]
-    return found.format(**values)
-
-
-def language() -> str:
-    """Return the reader's language, as far as the system tells and the course has it; else English."""
-    from d2lmini.language import LANGUAGES, words
-
-    settings = map(os.environ.get, ("D2LMINI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
-    # vi_VN.UTF-8; on Windows also Vietnamese_Vietnam
-    named = next(filter(None, settings), None) or locale.getlocale()[0] or ""
-    first = re.split("[^a-z]", named.lower())[0]
-    return next(
-        (code for code in LANGUAGES if first in (code, words(code)["language"]["english"].lower())), "en"
-    )
 
 
 if __name__ == "__main__":

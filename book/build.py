@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 
-from book import licenses, previews
+from book import licenses, previews, terminal
 from book.alone import alone
 from d2lmini.language import LANGUAGES, words
 
@@ -307,14 +307,14 @@ def build(
         )
     state, _ = _state(root, out, chosen)
     if not _is_current(work, out, state):  # a finished site is shown even where nothing may be written
-        with alone(work / "build.lock", "site: another run is building it; this one waits for that"):
+        with alone(work / "build.lock", terminal.say("site.waits")):
             state, pdfs = _state(root, out, chosen)
             if not _is_current(work, out, state):
                 _build(root, work, out, pdfs, chosen, say)
                 (work / "site.stamp").write_text(state)
                 say(f"site: {out}")
                 return out
-    say("site: nothing has changed")
+    say(terminal.say("site.unchanged"))
     return out
 
 
@@ -337,7 +337,7 @@ def _build(
     (work / "site.stamp").unlink(missing_ok=True)
     if old.exists() and not out.exists():  # killed between the two steps of the swap
         os.replace(old, out)
-    say(f"site: building {', '.join(chosen)} …")
+    say(terminal.say("site.building", languages=", ".join(chosen)))
     sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
     failures = []
     # Sphinx patches docutils while it runs: a process each, not threads
@@ -348,7 +348,7 @@ def _build(
         }
         for job in as_completed(jobs):
             try:
-                say(f"site: {jobs[job]} built in {job.result():.1f} s")
+                say(terminal.say("site.built", language=jobs[job], seconds=f"{job.result():.1f}"))
             except BuildError as error:
                 failures.append(str(error))
     if failures:
@@ -366,10 +366,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         build(out=options.out and options.out.resolve(), languages=options.lang)
     except (BuildError, OSError) as error:  # OSError: the disk is full, or may not be written
-        print(f"site: not built; the old one is untouched.\n{error}", file=sys.stderr)
+        print(f"{terminal.say('site.failed')}\n{terminal.in_words(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nsite: stopped; the old one is untouched.", file=sys.stderr)
+        print("\n" + terminal.say("site.stopped"), file=sys.stderr)
         return 130
     return 0
 

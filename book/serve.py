@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from book import terminal
+
 SITE = Path(__file__).parents[1] / "_build" / "site"
 # what an address may be made of: no backslash, drive or NUL, whatever a system would make of them
 PLAIN = re.compile(r"(/(?!\.\.?(/|$))[\w.-]+)*/?")
@@ -118,17 +120,10 @@ def _bound(options: argparse.Namespace) -> ThreadingHTTPServer | None:
     try:
         return server(options.site, options.port)
     except OSError as error:
-        reasons = {
-            errno.EADDRINUSE: "is taken by another program",
-            errno.EACCES: "may not be used by you (those below 1024 belong to the administrator)",
-        }
+        reasons = {errno.EADDRINUSE: "port_taken", errno.EACCES: "port_forbidden"}
         if error.errno not in reasons:
             raise
-        print(
-            f"serve: port {options.port} {reasons[error.errno]}; "
-            "choose another one with --port, or --port 0 for any that is free",
-            file=sys.stderr,
-        )
+        print(terminal.say(f"serve.{reasons[error.errno]}", port=options.port), file=sys.stderr)
         return None
 
 
@@ -157,9 +152,10 @@ def main(arguments: list[str] | None = None) -> int:
             if code := build.main([]):
                 return code
         if not (options.site / "index.html").exists():
-            print(f"serve: no site in {options.site}; build it with: python -m book.build", file=sys.stderr)
+            print(terminal.say("serve.no_site", path=options.site), file=sys.stderr)
             return 1
-        print(f"The course is at http://127.0.0.1:{running.server_port}/ (Ctrl-C ends it)", flush=True)
+        address = f"http://127.0.0.1:{running.server_port}/"
+        print(terminal.say("serve.here", address=address), flush=True)
         running.serve_forever()
     except KeyboardInterrupt:
         print()

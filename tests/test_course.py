@@ -2,7 +2,6 @@
 
 import ast
 import errno
-import locale
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import course
+from book import terminal
 from d2lmini.language import LANGUAGES, words
 from tools import browser
 
@@ -119,8 +119,8 @@ def test_where_no_variable_is_set_the_system_names_the_language(
     monkeypatch: pytest.MonkeyPatch, name: str | None, expected: str
 ) -> None:
     monkeypatch.delenv("LC_ALL")
-    monkeypatch.setattr(locale, "getlocale", lambda: (name, "cp1258"))
-    assert course.language() == expected
+    monkeypatch.setattr(terminal.locale, "getlocale", lambda: (name, "cp1258"))
+    assert terminal.language() == expected
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -307,8 +307,8 @@ def test_failed_step_gives_its_reason_its_end_and_its_log(
 
 
 def test_full_disk_and_forbidden_file_are_sentences() -> None:
-    assert "disk is full" in course.in_words(OSError(errno.ENOSPC, "no space"))
-    assert course.in_words(PermissionError(errno.EACCES, "no", "x.log")) == "x.log may not be written."
+    assert "disk is full" in terminal.in_words(OSError(errno.ENOSPC, "no space"))
+    assert terminal.in_words(PermissionError(errno.EACCES, "no", "x.log")) == "x.log may not be written."
 
 
 @pytest.fixture

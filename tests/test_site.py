@@ -24,7 +24,7 @@ from fontTools.ttLib import TTFont
 from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
 
-from book import build as site_builder, previews, serve
+from book import build as site_builder, previews, serve, terminal
 from book.behind import cells_behind
 from book.chapters import fingerprint
 from book.ext import anchors, assets, css, maths, notebook
@@ -424,7 +424,20 @@ def test_a_failed_build_names_the_fault_and_leaves_the_old_site(tmp_path, capfd)
     assert "Mended" in (site_builder.build(tmp_path, languages=["en"]) / "en" / "index.html").read_text()
     said: list[str] = []
     site_builder.build(tmp_path, languages=["en"], say=said.append)
-    assert said == ["site: nothing has changed"]
+    assert said == [terminal.say("site.unchanged")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_full_disk_is_told_in_the_readers_words(monkeypatch, capsys, tmp_path, language):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setenv("D2LMINI_LANGUAGE", language)
+    monkeypatch.setattr(site_builder, "_build", full)
+    assert site_builder.main(["--out", str(tmp_path / "site")]) == 1
+    told = words(language)["setup"]
+    expected = f"{told['site']['failed']}\n{told['reasons']['disk']}\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_with_an_address_each_language_is_the_canonical_one_of_its_pages(tmp_path):
