@@ -7,8 +7,11 @@ import importlib
 import importlib.util
 import re
 from functools import reduce
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 import course
 import d2lmini as d2l
@@ -52,6 +55,45 @@ def test_names_of_today_exist(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tables_name_the_same_in_each_language(language: str) -> None:
     code = [[re.findall("`[^`]*`", entry) for entry in row] for row in tables(language)]
     assert code == [[re.findall("`[^`]*`", entry) for entry in row] for row in tables("en")]
+
+
+@pytest.fixture
+def keras_on_jax(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    return importlib.import_module("keras")
+
+
+def test_the_mask_is_taken_in_the_shapes_that_the_page_names(keras_on_jax: Any) -> None:
+    import jax
+
+    X = np.random.default_rng(0).standard_normal((2, 4, 8), dtype=np.float32)
+    valid_lens = np.array([3, 2])
+    real = np.arange(4) < valid_lens[:, None]
+    layer = keras_on_jax.layers.MultiHeadAttention(2, key_dim=4)
+    by_value, by_pair = layer(X, X, value_mask=real), layer(X, X, attention_mask=real[:, None])
+    np.testing.assert_allclose(by_value, by_pair, rtol=0, atol=1e-6)
+    one_head = X[:, :, None]
+    Y = jax.nn.dot_product_attention(one_head, one_head, one_head, mask=real[:, None, None])[:, :, 0]
+    reference = d2l.DotProductAttention(dropout=0)(
+        *torch.tensor(X).expand(3, -1, -1, -1), torch.tensor(valid_lens)
+    )
+    np.testing.assert_allclose(Y, reference, rtol=0, atol=1e-6)
+
+
+def test_opening_the_mask_mends_pytorchs_layer_too() -> None:
+    """Zeros over NaN leave NaN in the gradient of each parameter; after opening there is none."""
+    X = torch.randn(2, 4, 8)
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    ignored = torch.tensor([[False] * 4, [True] * 4])  # the second sentence is empty
+    blind = ignored.all(dim=-1, keepdim=True)
+    for mask, spoiled in ((ignored, True), (ignored & ~blind, False)):
+        layer.zero_grad()
+        Y = torch.where(blind[..., None], torch.tensor(0.0), layer(X, X, X, mask)[0])
+        Y.sum().backward()
+        assert (Y[1] == 0).all() and Y[0].isfinite().all()
+        assert layer.in_proj_weight.grad is not None
+        assert layer.in_proj_weight.grad.isnan().any().item() == spoiled
 
 
 @pytest.mark.usefixtures("own_folder")  # English again afterwards
