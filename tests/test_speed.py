@@ -11,7 +11,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from book import licenses
-from book.ext import faces, markup
+from book.ext import assets, markup
 from d2lmini.language import LANGUAGES
 from tools.bench_site import pictures
 from tools.browser import browser_name
@@ -38,7 +38,7 @@ SHOWN = """() => {
 
 def letters_inside(page: Path) -> dict[str, set[str]]:
     """Style → the letters that the page's own face has."""
-    named = {rule: style for style, rule in faces.STYLES.items()}
+    named = {rule: style for style, rule in assets.SANS.items()}
     found = re.findall(INLINED, page.read_text(encoding="utf-8"))
     fonts = {named[rule]: TTFont(io.BytesIO(base64.b64decode(data))) for rule, data in found}
     return {style: set(map(chr, font.getBestCmap())) for style, font in fonts.items()}
@@ -74,7 +74,7 @@ def test_every_letter_of_every_page_is_in_the_face_that_the_page_carries(browser
             page.goto(f"{address}/{language}/{path.name}", wait_until="domcontentloaded")
             has = letters_inside(path)
             for style, text in page.evaluate(SHOWN).items():
-                missing = set(text) & faces._known(style) - has.get(style, set()) - {" "}
+                missing = set(text) & assets.letters(style) - has.get(style, set()) - {" "}
                 assert not missing, (path, style, missing)
     assert [url for url in asked if url.endswith(".woff2")] == []
     context.close()

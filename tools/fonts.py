@@ -6,8 +6,8 @@ FONT is one of
   With it matplotlib measures text, and every plot has the same layout everywhere; a page shows its own font.
   It has the 3 755 characters of GB 2312 level 1, punctuation, and what the course's texts use beyond them.
 - SourceSans3VF-Upright.ttf and SourceSans3VF-Italic.ttf 3.052, of npm's package `source-sans` 3.52.0: make
-  the web fonts, a file a style. The ranges in site.css say which characters they have. Each page carries what
-  it shows of them: one weight a file, because of two weights in one, half the bytes would be the other's.
+  the web fonts, a file a style, of the characters in `LETTERS`. Each page carries what it shows of them: one
+  weight a file, because of two weights in one, half the bytes would be the other's.
 
 All are under the SIL Open Font License 1.1, which reserves their names for the unchanged fonts.
 The same input and fontTools give the same bytes.
@@ -15,7 +15,6 @@ The same input and fontTools give the same bytes.
 
 import csv
 import io
-import re
 import sys
 
 from fontTools.subset import Options, Subsetter
@@ -28,6 +27,13 @@ ASSETS = ROOT / "d2lmini" / "assets"
 STATIC = ROOT / "book" / "theme" / "static"
 CHINESE = "D2LMini Sans SC"
 LATIN = "d2lmini Sans"
+# of the web fonts: Latin with Vietnamese, and the signs of the texts; code points and ranges of them
+LETTERS = """
+    20-7E A0-FF 102-103 107 10D 110-111 11F 128-129 131 141-142 144 152-153 15F-161 168-169 17D-17E
+    1A0-1A1 1AF-1B0 300-303 306 309 31B 323 3B4 3C0 1D40 1EA0-1EF9 2009-200B 2013-2015 2018-201A
+    201C-201E 2020-2022 2026 202F-2030 2032-2033 2039-203A 2044 20AC 2122 2190-2194 2202 2212 2219-221A
+    221E 2248 2260 2264-2265 25CA 2713 2717
+"""
 
 
 def characters() -> set[int]:
@@ -41,19 +47,10 @@ def characters() -> set[int]:
     return {ord(character) for character in wanted if ord(character) >= 0x2000}
 
 
-def ranges() -> dict[str, set[int]]:
-    """File of the web fonts → the characters that site.css takes from it."""
-    faces = re.findall(
-        r'url\("(fonts/[^"]+)"\)[^}]*unicode-range:([^;}]+)',
-        (STATIC / "site.css").read_text(encoding="utf-8"),
-    )
-    found = {}
-    for file, written in faces:
-        parts = (part.strip().removeprefix("U+").partition("-") for part in written.split(","))
-        found[file] = {
-            point for first, _, last in parts for point in range(int(first, 16), int(last or first, 16) + 1)
-        }
-    return found
+def letters() -> set[int]:
+    """The characters of the web fonts."""
+    ends = ([int(end, 16) for end in part.split("-")] for part in LETTERS.split())
+    return {point for first, *last in ends for point in range(first, (last or [first])[0] + 1)}
 
 
 def cut(font: TTFont, points: set[int], features: list[str], names: list[int]) -> None:
@@ -92,7 +89,6 @@ def chinese(font: TTFont) -> None:
 
 
 def web(source: str) -> None:
-    characters_of = ranges()
     for style, weight in (("italic", 400),) if "Italic" in source else (("regular", 400), ("semibold", 600)):
         file = f"fonts/d2lmini-sans-{style}.woff2"
         font = instancer.instantiateVariableFont(TTFont(source), {"wght": weight})
@@ -100,7 +96,7 @@ def web(source: str) -> None:
         font.save(written)
         font = TTFont(written)  # fontTools cuts what was read from a file, not what was changed since
         kept = ["ccmp", "kern", "liga", "locl", "mark", "mkmk"]
-        cut(font, characters_of[file], kept, [0, 1, 2, 3, 4, 6])
+        cut(font, letters(), kept, [0, 1, 2, 3, 4, 6])
         name(font, LATIN, style.capitalize())
         font.flavor = "woff2"
         font.save(STATIC / file)

@@ -31,6 +31,7 @@ BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
 DIALOGS = BOOK / "theme" / "dialogs"
+SANS = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
 CUT_FONTS = BOOK.parent / "_build" / "fonts"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
 logging.getLogger("fontTools").setLevel(
@@ -156,6 +157,35 @@ def font_face(family: str, style: str, path: Path, characters: str) -> str:
     )
 
 
+def sans(style: str) -> Path:
+    """The file of the course's own face in a style, a key of `SANS`."""
+    return STATIC / "fonts" / f"d2lmini-sans-{style}.woff2"
+
+
+@cache
+def letters(style: str) -> frozenset[str]:
+    """The characters that the course's own face has in a style."""
+    return frozenset(map(chr, TTFont(sans(style)).getBestCmap()))
+
+
+def sans_faces() -> str:
+    """The rules of the whole files; each names its letters, so that no page fetches it for another one."""
+    rules = ""
+    for style, rule in SANS.items():
+        runs: list[list[int]] = []
+        for point in sorted(map(ord, letters(style))):
+            if runs and point == runs[-1][-1] + 1:
+                runs[-1][1:] = [point]
+            else:
+                runs.append([point])
+        ranges = ",".join("U+" + "-".join(f"{end:X}" for end in run) for run in runs)
+        rules += (
+            f"@font-face{{font-family:d2lmini Sans;{rule};font-display:swap;"
+            f'src:url("fonts/{sans(style).name}") format("woff2");unicode-range:{ranges}}}'
+        )
+    return rules
+
+
 def formula_face(name: str, characters: str) -> str:
     """One of KaTeX's fonts, cut and inside its rule."""
     family, _, style = name.partition("-")
@@ -189,7 +219,7 @@ def colors() -> str:
 @cache
 def page_styles() -> str:
     """The theme's stylesheet."""
-    return squeeze(colors() + (STATIC / "site.css").read_text(encoding="utf-8"))
+    return squeeze(colors() + sans_faces() + (STATIC / "site.css").read_text(encoding="utf-8"))
 
 
 @cache

@@ -6,17 +6,13 @@ what a file would cost only once; but a file comes after the text, or the text h
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from fontTools.ttLib import TTFont
-
-from book.ext.assets import STATIC, VOID, font_face, page_styles
+from book.ext.assets import SANS, VOID, font_face, letters, page_styles, sans
 from d2lmini.language import words
 
 FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
-STYLES = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
 SEMIBOLD = {"b", "strong", "th", "dt", "h1", "h2", "h3", "h4"}
 SEMIBOLD_CLASSES = {"brand", "number", "current", "turn", "way-on", "lane-title"}
 ITALIC = {"em", "i", "cite", "dfn", "var"}
@@ -31,7 +27,7 @@ class _ShownCharacters(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.used: dict[str, set[str]] = {style: set() for style in STYLES}
+        self.used: dict[str, set[str]] = {style: set() for style in SANS}
         self.open: list[frozenset[str]] = []  # the styles in force for each open element; none: not shown
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -89,19 +85,14 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
     shown = [tables[kind] for kind in kinds]
     written = re.findall(r'content:"([^"]+)"', page_styles())
     parser.used["regular"].update(*_texts([*shown, known["site"]["script"], written]))
-    return {style: "".join(sorted(found & _known(style))) for style, found in parser.used.items()}
-
-
-@cache
-def _known(style: str) -> frozenset[str]:
-    return frozenset(map(chr, TTFont(STATIC / "fonts" / f"d2lmini-sans-{style}.woff2").getBestCmap()))
+    return {style: "".join(sorted(found & letters(style))) for style, found in parser.used.items()}
 
 
 def page_faces(page: str, kinds: set[str], language: str) -> str:
     """The rules, with the fonts inside them, in which a page shows its text."""
     found = characters(page, kinds, language)
     return "".join(
-        font_face(FAMILY, STYLES[style], STATIC / "fonts" / f"d2lmini-sans-{style}.woff2", shown)
+        font_face(FAMILY, SANS[style], sans(style), shown)
         for style, shown in found.items()
         if shown.strip()  # a space alone has no outline to cut
     )
