@@ -225,6 +225,12 @@ def test_each_style_of_the_page_font_has_vietnamese_and_is_fetched_for_its_lette
         assert vietnamese | set(map(ord, "đĐ")) <= named, file
 
 
+def test_code_in_a_table_breaks_between_its_names(site):
+    page = (site / "en" / "frameworks.html").read_text(encoding="utf-8")
+    assert "<code>tf.<wbr>keras.<wbr>layers.<wbr>Dense(n)</code>" in page
+    assert "<wbr>" not in re.sub("<table.*?</table>", "", page, flags=re.DOTALL)
+
+
 def test_two_plots_on_a_page_share_no_id(small_site):
     for path in pages_of(small_site):
         doubled = [name for name, count in Counter(Page(path).ids).items() if count > 1]

@@ -57,7 +57,7 @@ def _plain_tokens(part: str) -> str:
     # signatures nest: the last ones hold the others
     for unread in ("pre", "w", "default_value", "sig-return-icon", "n", "sig-return-typehint"):
         part = re.sub(
-            rf'<span class="{unread}">((?:[^<]|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part
+            rf'<span class="{unread}">((?:[^<]|<wbr>|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part
         )
     return part
 

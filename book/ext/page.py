@@ -21,6 +21,7 @@ from d2lmini.language import words
 from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
+SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # Before the first paint: the chosen theme, or the system's; and the fonts that lie in the page, which would
 # else be unpacked only after it. Allowed by its hash, so keep it one constant.
@@ -103,6 +104,13 @@ def _is_far(section: nodes.Element) -> bool:
     return len(letters) + len(CHINESE.findall(letters)) > 3000
 
 
+def _in_table(node: nodes.Node) -> bool:
+    while node := node.parent:
+        if isinstance(node, nodes.entry):
+            return True
+    return False
+
+
 class Translator(HTML5Translator):
     """Sections carry no id of their own: the heading does, so that search results and links land on it."""
 
@@ -133,6 +141,12 @@ class Translator(HTML5Translator):
 
     def visit_desc(self, node: nodes.Element) -> None:
         self.body.append(self.starttag(node, "dl", LANG="en"))  # docstrings are English in every edition
+
+    def visit_Text(self, node: nodes.Text) -> None:
+        begin = len(self.body)
+        super().visit_Text(node)
+        if self.protect_literal_text and _in_table(node):  # code in a narrow column breaks between its names
+            self.body[begin:] = [SEAM.sub(r"\1<wbr>", part) for part in self.body[begin:]]
 
     def visit_table(self, node: nodes.Element) -> None:
         self.body.append('<div class="scroll table" data-label="table">')
