@@ -157,7 +157,7 @@ def test_set_up_tells_its_steps_and_its_failures_in_each_language(
     assert setup["log"].format(path=course.LOG) in str(error.value)
 
 
-@pytest.mark.parametrize("file", [course.__file__, browser.__file__])
+@pytest.mark.parametrize("file", [course.__file__, terminal.__file__, browser.__file__])
 def test_old_pythons_can_read_what_tells_them_that_they_are_old(file: str) -> None:
     ast.parse(Path(file).read_text(encoding="utf-8"), feature_version=(3, 7))
 
