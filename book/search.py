@@ -6,6 +6,7 @@ top of the texts, which it needs for the snippets anyway, and double what is fet
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
@@ -113,6 +114,12 @@ def homes(
     return places
 
 
+def everywhere(found: list[dict[str, Any]]) -> set[str]:
+    """Words in the code of so many sections, as `print` and `torch` are, that they tell none from another."""
+    counted = Counter(word for one in found for word in set(one["code"].split()))
+    return {word for word, count in counted.items() if count > 50}
+
+
 def data(
     language: str,
     editions: dict[str, list[dict[str, Any]]],
@@ -142,15 +149,17 @@ def data(
         number = count if part == "chapters" else None
         shown.append([name, titles.get(name, name), number, WEIGHTS.get(part, WEIGHTS["appendix"])])
     order = {name: index for index, (name, _) in enumerate(pages)}
+    common = everywhere(editions[language])
     rows = []
     for one in editions[language]:
+        code = " ".join(word for word in one["code"].split() if word not in common)
         terms = known.get(f"{one['page']}#{one['anchor']}", [])
         if one["anchor"].startswith("d2l."):
             terms = [[one["anchor"]]]
         elif one["page"] in chapters:  # in the glossary every term is bold
             terms = terms + [[term] for term in one["terms"] if term.lower() not in named]
         told = (one[key] for key in ("anchor", "title", "text"))
-        rows.append([order[one["page"]], *told, terms, one["code"], one["questions"], one["answers"]])
+        rows.append([order[one["page"]], *told, terms, code, one["questions"], one["answers"]])
     return {"pages": shown, "sections": rows}
 
 
