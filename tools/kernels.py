@@ -17,6 +17,7 @@ KERNEL_ENVIRONMENT = {
     "IPYTHONDIR": str(Path(__file__).resolve().parents[1] / "_build" / "ipython"),
     "NVIDIA_TF32_OVERRIDE": "0",  # else a GPU multiplies with 10 binary digits
     "OMP_NUM_THREADS": "1",  # the order of a sum depends on it, and training magnifies that
+    "OMP_WAIT_POLICY": "PASSIVE",  # where there are two: who waits leaves the core to others
     "PYTHONHASHSEED": "0",
 }
 CARDS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA, AMD, either within Windows

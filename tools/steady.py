@@ -40,10 +40,7 @@ THREADS = "D2LMINI_STEADY_THREADS"
 
 def pytest_configure() -> None:
     """Let kernels compute with this many threads: conftest.py has fixed one, for whoever does not ask."""
-    # a thread that waits must not keep a busy core to itself: training would take seven times as long
-    threads = {"OMP_NUM_THREADS": os.environ[THREADS], "OMP_WAIT_POLICY": "PASSIVE"}
-    KERNEL_ENVIRONMENT.update(threads)
-    os.environ.update(threads)
+    KERNEL_ENVIRONMENT["OMP_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = os.environ[THREADS]
 
 
 @pytest.hookimpl(trylast=True)
