@@ -7,7 +7,7 @@ from typing import Any
 import nbval.kernel
 import pytest
 
-from tools.kernels import KERNEL_ENVIRONMENT, ThisPython
+from tools.notebooks.kernels import KERNEL_ENVIRONMENT, ThisPython
 
 # Before anything loads torch, and before nbval starts a kernel.
 os.environ.update(KERNEL_ENVIRONMENT)

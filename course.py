@@ -19,8 +19,8 @@ import sys
 import time
 from pathlib import Path
 
+from book.browser import browser_name, find_browser
 from book.terminal import in_words, language, say
-from tools.browser import browser_name, find_browser
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -52,13 +52,18 @@ VERBS = (
     "checkpoints",
     "previews",
     "bench",
-    "gpu",
     "lock",
 )
 MODULES = {
     "site": "book.build",
-    "numbers": "tools.quantities",
-    "exercises": "tools.compile_exercises",
+    "exercises": "tools.exercises.compile",
+    "notebooks": "tools.notebooks.execute",
+    "lockstep": "tools.text.lockstep",
+    "prose": "tools.text.prose",
+    "numbers": "tools.text.numbers_in_text",
+    "pdf": "tools.paper.pdf",
+    "previews": "tools.paper.previews",
+    "lock": "tools.requirements",
 }  # the others: tools.VERB
 NEEDS = {"site": READING, "serve": READING, "exercises": READING, "pdf": PRINTING}  # the others: EVERYTHING
 
@@ -114,7 +119,9 @@ def main(arguments: list[str]) -> int:
 def run_verb(verb: str, rest: list[str]) -> int:
     """Set up what a verb needs and run it."""
     if verb == "lockstep":
-        return module("tools.lockstep", rest, python=sys.executable)  # needs nothing that is to be installed
+        return module(
+            "tools.text.lockstep", rest, python=sys.executable
+        )  # needs nothing that is to be installed
     if verb == "serve":
         from book import serve
 
@@ -202,11 +209,11 @@ def set_up(files: tuple[str, ...]) -> None:
 
     The stamp is written when all is done and at no other time: what breaks off is taken up by the next run.
     """
-    from book.alone import alone  # not by old Pythons
+    from book.lock import locked  # not by old Pythons
 
     if holds(files):
         return
-    with alone(LOG.with_name("setup.lock"), say("waits")) as lock:
+    with locked(LOG.with_name("setup.lock"), say("waits")) as lock:
         os.set_inheritable(lock, True)  # a pip that outlives this process keeps others away
         if not holds(files):
             install(files)

@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from book import licenses, previews, terminal
-from book.alone import alone
+from book.lock import locked
 from d2lmini.language import LANGUAGES, words
 
 ROOT = Path(__file__).parents[1]
@@ -174,7 +174,7 @@ def _end_with_parent() -> None:
 def _finish(here: Path, names: list[str], language: str) -> None:
     """Read what the search needs, and make the finished copies of the pages, if they have changed."""
     from book import search
-    from book.ext.finish import finish
+    from book.ext.postprocess import postprocess
 
     html = here / "html"
     made_by = [*(ROOT / "book" / "ext").glob("*.py"), *(ROOT / "book" / f"{name}.py" for name in READ_BY)]
@@ -184,7 +184,7 @@ def _finish(here: Path, names: list[str], language: str) -> None:
         return
     found = search.read_sections(html, names)
     (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
-    finish(html, here / "finished", [*names, licenses.PAGE], language)
+    postprocess(html, here / "finished", [*names, licenses.PAGE], language)
     stamp.write_text(digest)
 
 
@@ -199,16 +199,16 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     from jinja2 import Environment, FileSystemLoader
 
     from book.ext.assets import colors
-    from book.ext.faces import page_faces
+    from book.ext.font_subset import page_faces
     from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 
     base = _base(root)
     theme = ROOT / "book" / "theme"
-    template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("door.html")
-    doors = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
+    template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("landing.html")
+    landings = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
     for name, missing in (("index.html", False), ("404.html", True)):
         page = template.render(
-            doors=doors,
+            languages=landings,
             missing=missing,
             prefix=f"{base}/" if missing else "",
             base=base,
@@ -219,7 +219,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
         )
         page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)
         (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
-    shutil.copy(theme / "door.js", site / "door.js")
+    shutil.copy(theme / "landing.js", site / "landing.js")
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
 
 
@@ -307,7 +307,7 @@ def build(
         )
     state, _ = _state(root, out, chosen)
     if not _is_current(work, out, state):  # a finished site is shown even where nothing may be written
-        with alone(work / "build.lock", terminal.say("site.waits")):
+        with locked(work / "build.lock", terminal.say("site.waits")):
             state, pdfs = _state(root, out, chosen)
             if not _is_current(work, out, state):
                 _build(root, work, out, pdfs, chosen, say)

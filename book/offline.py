@@ -19,7 +19,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 
 from book.ext import assets
-from book.ext.faces import page_faces
+from book.ext.font_subset import page_faces
 from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 from d2lmini.language import words
 from d2lmini.notebook import palette
@@ -37,7 +37,7 @@ NEEDED = {
 }  # the rest is for download
 UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
 LIST = "offline.json"
-SHARED = ("index.html", "door.js")  # of the site, beside the languages
+SHARED = ("index.html", "landing.js")  # of the site, beside the languages
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
 STATES = re.compile(r'data-states="(_static/states/[^?"]+)\?(\w+)"')
 TITLE = re.compile(r"<h1[^>]*>(.*?)(?:<a class=\"permalink\".*?)?</h1>", re.DOTALL)
@@ -83,8 +83,8 @@ def stamp(site: Path, language: str) -> None:
 def _needed(site: Path, folder: Path) -> list[Path]:
     """The files that the browser keeps of a language, those of every page first."""
     own = [path for path in sorted(folder.rglob("*")) if path.suffix in NEEDED and path.name != LIST]
-    door = (site / "index.html").read_text(encoding="utf-8")
-    shown = [site / name for name in re.findall(r'"(\w+/_static/[^"?]+)"', door)]
+    landing = (site / "index.html").read_text(encoding="utf-8")
+    shown = [site / name for name in re.findall(r'"(\w+/_static/[^"?]+)"', landing)]
     files = dict.fromkeys([*own, *(site / name for name in SHARED), *shown])
     return sorted(files, key=lambda path: (path.suffix == ".safetensors", path.suffix == ".html"))
 
@@ -166,11 +166,12 @@ def _write_app(folder: Path, language: str) -> None:
     (folder / "app.webmanifest").write_text(json.dumps(app, ensure_ascii=False), encoding="utf-8")
 
 
-def alone(page: str, language: str) -> str:
+def remove_other_languages(page: str, language: str) -> str:
     """A page as it stands where the other languages, and the site's own services, are not there.
 
     Example:
-        >>> alone('<p>Old. <a href="../en/a.html#b">Read it</a></p><a href="../vi/a.html">Việt</a>', "vi")
+        >>> page = '<p>Old. <a href="../en/a.html#b">Read it</a></p><a href="../vi/a.html">Việt</a>'
+        >>> remove_other_languages(page, "vi")
         '<p>Old. </p><a href="../vi/a.html">Việt</a>'
     """
     away = rf'href="\.\./(?!{language}/)\w+/[^"]*"'
@@ -195,7 +196,7 @@ def _zip(folder: Path, language: str, front: Callable[[Path, list[str]], None]) 
         if path.is_file():
             address = f"{language}/{path.relative_to(folder).as_posix()}"
             if path.suffix == ".html":
-                files[address] = alone(path.read_text(encoding="utf-8"), language).encode()
+                files[address] = remove_other_languages(path.read_text(encoding="utf-8"), language).encode()
             else:
                 files[address] = path.read_bytes()
     packed = io.BytesIO()

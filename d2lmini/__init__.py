@@ -93,7 +93,6 @@ if TYPE_CHECKING:
     from d2lmini.notebook.exercises import exercise as exercise
     from d2lmini.notebook.progress import progress as progress
     from d2lmini.notebook.check import check as check
-    from d2lmini.notebook.gpu import gpu_report as gpu_report
     from d2lmini.notebook.widgets import explorer as explorer
     # fmt: on
 else:

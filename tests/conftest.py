@@ -11,10 +11,10 @@ from making import ROOT, fonts_of_a_machine, make_book, served
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, sync_playwright
 
 from book import build as site_builder
+from book.browser import launch
 from d2lmini.language import use_language
 from d2lmini.notebook import progress
 from d2lmini.notebook.widgets import module_source
-from tools.browser import launch
 
 EXPLORER_HOST = "http://explorer.test"
 # The module alone, hosted as the website hosts it: in an element of class d2l-widget.

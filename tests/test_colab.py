@@ -14,7 +14,7 @@ from course import VENV
 from d2lmini.language import LANGUAGES
 from d2lmini.notebook import content
 from d2lmini.notebook.widgets import EXPLORERS, KINDS, checkpoint, module_source
-from tools import colab
+from tools.portability import colab
 
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
 CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in content.exercise_names()}

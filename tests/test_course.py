@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import course
-from book import terminal
+from book import browser, terminal
 from d2lmini.language import LANGUAGES, words
-from tools import browser
 
 ROOT = Path(course.__file__).parent
 
@@ -169,7 +168,7 @@ def test_lockstep_needs_no_set_up(elsewhere: Path, monkeypatch: pytest.MonkeyPat
     calls: list[tuple[str, object]] = []
     monkeypatch.setattr(course, "module", lambda name, rest, python=None: calls.append((name, python)) or 3)
     assert course.main(["lockstep"]) == 3
-    assert calls == [("tools.lockstep", sys.executable)]
+    assert calls == [("tools.text.lockstep", sys.executable)]
     assert not (elsewhere / ".venv").exists()
 
 

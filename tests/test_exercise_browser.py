@@ -12,7 +12,7 @@ from reader import EACH, KINDS, WORDS, Reader, answers, drive, plain
 import d2lmini as d2l
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import content, widgets
-from tools.exercise_format import MODELS
+from tools.exercises.format import MODELS
 
 NAMES = content.exercise_names()
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"

@@ -22,9 +22,10 @@ from d2lmini.language import current_language, words
 from d2lmini.notebook import content, figures
 from d2lmini.notebook.content import exercise_content
 from d2lmini.notebook.figures import figure_names
-from tools import compile_exercises as compiler, exercise_format as form, prose
-from tools.exercise_numbers import evaluate
-from tools.exercise_text import Mistake
+from tools.exercises import compile as compiler, format as form
+from tools.exercises.numbers import evaluate
+from tools.exercises.text import Mistake
+from tools.text import prose
 
 CHOICE = """\
 kind: choice
@@ -494,7 +495,7 @@ def run_without_torch(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_compiling_needs_no_torch() -> None:
-    done = run_without_torch("from tools import compile_exercises as c; sys.exit(c.main(['--check']))")
+    done = run_without_torch("from tools.exercises import compile as c; sys.exit(c.main(['--check']))")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -504,7 +505,7 @@ def test_what_reading_imports_needs_no_torch() -> None:
         import importlib, pkgutil, book
         for module in pkgutil.walk_packages(book.__path__, "book."):
             importlib.import_module(module.name)
-        import tools.lockstep, tools.compile_exercises
+        import tools.text.lockstep, tools.exercises.compile
         """
     )
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,6 @@ import pytest
 import d2lmini as d2l
 from d2lmini.notebook.figures import figure_names
 from d2lmini.notebook.palette import COLORS
-from tools import drawings
 
 FOLDER = Path(d2l.__file__).parent / "assets" / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -40,17 +39,6 @@ def test_a_figure_in_a_language(name, language):
         assert root.find(f"{SVG}{tag}") is not None and root.find(f"{SVG}{tag}").text.strip()
     assert drawing._repr_mimebundle_() == {"image/svg+xml": drawing.svg, "text/plain": drawing.title}
     assert repr(drawing) == drawing.title != ""
-
-
-def test_the_files_are_as_tools_drawings_draws_them(tmp_path, monkeypatch):
-    drawings.main(["--check"])
-    monkeypatch.setattr(drawings, "FOLDER", tmp_path)
-    drawings.main([])
-    assert sorted(path.stem for path in tmp_path.iterdir()) == figure_names()
-    (tmp_path / "course-map.svg").write_text("<svg/>")
-    (tmp_path / "mine.svg").write_text("<svg/>")
-    with pytest.raises(SystemExit, match=r"draws them: course-map\.svg, mine\.svg;"):
-        drawings.main(["--check"])
 
 
 @pytest.mark.parametrize("name", figure_names())

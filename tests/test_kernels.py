@@ -15,7 +15,7 @@ from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 from making import ROOT
 
-from tools import kernels
+from tools.notebooks import kernels
 
 forks = pytest.mark.skipif(
     sys.platform != "linux" or any(map(os.path.exists, kernels.CARDS)),
@@ -126,7 +126,7 @@ def test_a_kernel_can_be_interrupted_and_its_end_is_noticed(tmp_path: Path) -> N
 ABANDONED = """
 import os
 from jupyter_client.manager import KernelManager
-from tools.kernels import ThisPython
+from tools.notebooks.kernels import ThisPython
 manager = KernelManager(kernel_spec_manager=ThisPython())
 manager.start_kernel()
 client = manager.client()

@@ -21,7 +21,7 @@ from making import ROOT, served
 from playwright.sync_api import Browser, Page, expect
 
 from d2lmini.checkpoints import read_checkpoint
-from tools import prose
+from tools.text import prose
 
 CODE = "xa"
 LETTERS = str.maketrans("ACDEGHIJKLNORSTUWYZacdeghijklnorstuwyz", "ÁČĎÉĜĤÍĴĶĹŃÓŘŠŤÚŴÝŽáčďéĝĥíĵķĺńóřšťúŵýž")
@@ -118,10 +118,10 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add_to_the_exercises(course)
     add_the_chapters(course)
     for command in (
-        ["tools.lockstep", "--translated", CODE],
-        ["tools.compile_exercises"],
-        ["tools.notebooks", "self-attention", "--lang", CODE],
-        ["tools.lockstep"],
+        ["tools.text.lockstep", "--translated", CODE],
+        ["tools.exercises.compile"],
+        ["tools.notebooks.execute", "self-attention", "--lang", CODE],
+        ["tools.text.lockstep"],
         ["book.build", "--lang", CODE],
     ):
         done = run(course, *command)
@@ -241,7 +241,7 @@ def test_an_explorer_speaks_the_language(page: Page, chapter: str, widget: str, 
 
 def test_the_prose_check_knows_the_language(course: Path) -> None:
     """Its own words pass; a paragraph left in English and a word that the glossary rules out are found."""
-    done = run(course, "tools.prose")
+    done = run(course, "tools.text.prose")
     mine = [line for line in done.stdout.splitlines() if f"/{CODE}" in line or f"chapters/{CODE}" in line]
     # what the other chapters print is stored in English: only one was executed
     assert [line for line in mine if "printed in English" not in line or "self-attention" in line] == []
@@ -251,4 +251,4 @@ def test_the_prose_check_knows_the_language(course: Path) -> None:
     texts = [i for i, cell in enumerate(english["cells"]) if cell["cell_type"] == "markdown"]
     notebook["cells"][texts[1]]["source"] = english["cells"][texts[1]]["source"]
     path.write_text(json.dumps(notebook), encoding="utf-8")
-    assert f"chapters/{CODE}/self-attention.ipynb#" in run(course, "tools.prose").stdout
+    assert f"chapters/{CODE}/self-attention.ipynb#" in run(course, "tools.text.prose").stdout

@@ -1,4 +1,4 @@
-"""tools.notebooks: what it stores, and what the tests then accept."""
+"""tools.notebooks.execute: what it stores, and what the tests then accept."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from book.chapters import ROOT, CourseError, Notebook, find, path_of, read, write
-from tools import notebooks
+from tools.notebooks import execute as notebooks
 
 
 def notebook(*cells: tuple[str, str], tags: tuple[str, ...] = ()) -> Notebook:

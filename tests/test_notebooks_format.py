@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from book.chapters import LANGUAGES, ROOT, Notebook, find, read, shown, source, write
-from tools.notebooks import METADATA, WIDGET_VIEW
+from tools.notebooks.execute import METADATA, WIDGET_VIEW
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 HASH = re.compile(r"[0-9a-f]{8}[0-9a-f-]*")

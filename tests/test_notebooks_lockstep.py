@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from book.chapters import Notebook, fingerprint, path_of, read, write
-from tools import lockstep
+from tools.text import lockstep
 
 ENGLISH = 'x = "milk"  # a word\nd2l.use_language("en")'
 VIETNAMESE = 'x = "milk"  # một từ\nd2l.use_language("vi")'

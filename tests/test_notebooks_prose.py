@@ -2,8 +2,8 @@
 
 import pytest
 
-from tools import prose
-from tools.prose import Text
+from tools.text import prose
+from tools.text.prose import Text
 
 
 def slips(language: str, text: str) -> str:

@@ -17,8 +17,8 @@ from book.paper.exercises import on_paper
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook.content import exercise_content, exercise_names
 from d2lmini.notebook.widgets import stored_explorer
-from tools import pdf as printing
-from tools.pdf_check import PdfError, check, destinations, fonts as fonts_of, outline
+from tools.paper import pdf as printing
+from tools.paper.pdf_check import PdfError, check, destinations, fonts as fonts_of, outline
 
 # ---- reading a PDF
 

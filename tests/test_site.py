@@ -25,14 +25,14 @@ from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
 
 from book import build as site_builder, previews, serve, terminal
-from book.behind import cells_behind
 from book.chapters import fingerprint
 from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
+from book.stale import stale_cells
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
 from d2lmini.notebook.content import exercise_names, exercise_state
-from tools import fonts
+from tools.paper import fonts
 
 
 class Page(HTMLParser):
@@ -178,7 +178,7 @@ def test_the_style_sheet_can_be_read_and_has_no_colors_of_its_own(small_site):
     assert [line for line in sheet.splitlines() if len(line) > 120] == []
     own = re.compile(r"[:\s(]#[0-9a-fA-F]{3,8}\b")
     assert not own.search(sheet)
-    assert not own.search((ROOT / "book" / "theme" / "door.html").read_text(encoding="utf-8"))
+    assert not own.search((ROOT / "book" / "theme" / "landing.html").read_text(encoding="utf-8"))
     pages = [small(small_site).text, (small_site / "index.html").read_text(encoding="utf-8")]
     for shown in pages:
         style = re.search("<style>(.*?)</style>", shown, re.DOTALL)[1]
@@ -325,12 +325,12 @@ def test_a_page_is_behind_where_its_text_code_or_cells_are_not_those_of_the_engl
     )
     same = [prose("a", "Một.", "One."), cell("code", "b", "x = 1  # một"), prose("c", "Hai.", "Two.")]
     last = cell("code", "d", "d2l.use(1)")
-    assert cells_behind(english, book(*same, last)) == []
-    assert cells_behind(english, book(prose("a", "Một.", "Older."), *same[1:], last)) == ["a"]
-    assert cells_behind(english, book(prose("a", "One."), *same[1:], last)) == ["a"], "copied, not translated"
-    assert cells_behind(english, book(same[0], cell("code", "b", "x = 2"), same[2], last)) == ["b"]
-    assert cells_behind(english, book(same[0], same[2], last)) == ["a"], "a cell is missing below"
-    assert cells_behind(english, book(*same)) == ["c"]
+    assert stale_cells(english, book(*same, last)) == []
+    assert stale_cells(english, book(prose("a", "Một.", "Older."), *same[1:], last)) == ["a"]
+    assert stale_cells(english, book(prose("a", "One."), *same[1:], last)) == ["a"], "copied, not translated"
+    assert stale_cells(english, book(same[0], cell("code", "b", "x = 2"), same[2], last)) == ["b"]
+    assert stale_cells(english, book(same[0], same[2], last)) == ["a"], "a cell is missing below"
+    assert stale_cells(english, book(*same)) == ["c"]
 
 
 def test_a_line_break_between_chinese_characters_is_no_space(small_site):

@@ -11,10 +11,10 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from book import licenses
+from book.browser import browser_name
 from book.ext import assets, markup
 from d2lmini.language import LANGUAGES
 from tools.bench_site import pictures
-from tools.browser import browser_name
 
 HEADERS = 0.5  # KB, of the two answers together
 LIMITS = {

@@ -8,8 +8,8 @@ from making import ROOT, cell, write_notebook
 
 from book.chapters import LANGUAGES, find, path_of, read, source
 from d2lmini.language import words
-from tools import notebooks
-from tools.stamp import INSTALLED, STATED, address_and_version, first_cells, stamp
+from tools.notebooks import execute as notebooks
+from tools.notebooks.stamp import INSTALLED, STATED, address_and_version, first_cells, stamp
 
 FIRST = """# an older comment
 import importlib.util

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name as canonical
 
 import course
-from tools import lock, versions
+from tools import requirements as lock, versions
 
 PINS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

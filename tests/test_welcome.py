@@ -13,7 +13,7 @@ from book import previews
 from book.build import page_names, table_of_contents
 from book.ext import welcome
 from d2lmini.language import LANGUAGES, words
-from tools.previews import said_by, titles
+from tools.paper.previews import said_by, titles
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = [page["file"] for page in table_of_contents(ROOT)["parts"][0]["chapters"]]

@@ -15,7 +15,7 @@ from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook.palette import COLORS
 from d2lmini.notebook.widgets import EXPLORERS, KINDS, module_source
 from d2lmini.notebook.widgets.bundler import BundleError, bundle
-from tools.exercise_format import MODELS
+from tools.exercises.format import MODELS
 
 WIDGETS = ROOT / "d2lmini" / "notebook" / "widgets"
 EACH = [(kind, language) for kind in KINDS for language in LANGUAGES]

@@ -1,7 +1,6 @@
 """The workflows of GitHub: what they run exists, what they use is pinned."""
 
 import importlib.util
-import json
 import re
 import shlex
 from pathlib import Path
@@ -12,8 +11,7 @@ import yaml
 from making import ROOT
 
 import course
-from tools import report
-from tools.browser import BROWSERS
+from book.browser import BROWSERS
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 JOBS = [
@@ -25,7 +23,7 @@ JOBS = [
 
 def commands(job: dict[str, Any]) -> list[list[str]]:
     """The commands of a job's steps, word by word."""
-    scripts = [step["run"] for step in job["steps"] if "run" in step and step.get("shell") != "python"]
+    scripts = [step["run"] for step in job["steps"] if "run" in step and "github.token" not in str(step)]
     return [
         shlex.split(line)
         for script in scripts
@@ -74,32 +72,9 @@ def test_other_browsers_are_those_that_the_tests_can_use() -> None:
     assert ["chromium", *jobs["browser"]["strategy"]["matrix"]["browser"]] == list(BROWSERS)
 
 
-def test_what_fails_every_week_is_one_issue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[tuple[list[str], str]] = []
-    known = [{"number": 3, "title": "Links, and more"}, {"number": 7, "title": "Links"}]
-
-    def gh(arguments: list[str], given: str = "") -> str:
-        asked.append((arguments, given))
-        return json.dumps(known) if arguments[1] == "list" else ""
-
-    monkeypatch.setattr(report, "_gh", gh)
-    for name, value in (("SERVER_URL", "https://git.test"), ("REPOSITORY", "a/b"), ("RUN_ID", "5")):
-        monkeypatch.setenv(f"GITHUB_{name}", value)
-    (tmp_path / "found.md").write_text("x" * 100_000)
-    assert report.main(["Links", str(tmp_path / "found.md")]) == 0
-    assert asked[-1][0] == ["issue", "comment", "7", "--body-file", "-"]
-    assert (
-        asked[-1][1].startswith("https://git.test/a/b/actions/runs/5\n\nxxx") and len(asked[-1][1]) < 65_536
-    )
-    # nothing was written: the run broke off before
-    assert report.main(["Versions", str(tmp_path / "no.md")]) == 0
-    assert asked[-1][0] == ["issue", "create", "--title", "Versions", "--body-file", "-"]
-    assert asked[-1][1].strip() == "https://git.test/a/b/actions/runs/5"
-
-
 def test_only_the_step_that_reports_holds_a_token() -> None:
     for path in WORKFLOWS:
         for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
             reporting = [step for step in job["steps"] if "github.token" in str(step)]
-            assert all("tools.report" in step["run"] and step["if"] == "failure()" for step in reporting)
+            assert all("gh issue" in step["run"] and step["if"] == "failure()" for step in reporting)
             assert bool(reporting) == (job.get("permissions", {}).get("issues") == "write")

@@ -15,9 +15,9 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from book.browser import launch
 from book.serve import Handler
 from d2lmini.language import LANGUAGES
-from tools.browser import launch
 
 VISITS = 7
 # in each language the heaviest text and the heaviest pictures; the first page; the longest of all

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import d2lmini as d2l
-from book.alone import alone
 from book.chapters import ROOT, store, sweep
+from book.lock import locked
 from d2lmini.checkpoints import DIRECTIONS, SHARED, Translator, make_net, read_checkpoint
 from d2lmini.data import Vocab, course_sentences, split_tokens
 
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown := set(options.directions) - set(DIRECTIONS):
         parser.error(f"no such direction: {', '.join(sorted(unknown))}; choose of {', '.join(DIRECTIONS)}")
     torch.set_num_threads(1)  # sums in another order end in other weights
-    with alone(ROOT / "_build" / "checkpoints.lock", "checkpoints: another run makes some; this one waits"):
+    with locked(ROOT / "_build" / "checkpoints.lock", "checkpoints: another run makes some; this one waits"):
         sweep([ASSETS])
         make(options)
 

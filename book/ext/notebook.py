@@ -9,9 +9,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from book.behind import cells_behind
 from book.chapters import note_of, source as text_of
 from book.ext import maths, svg, welcome
+from book.stale import stale_cells
 from d2lmini.language import words
 
 WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
@@ -126,7 +126,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     if language != "en" and english.exists():
         app.env.note_dependency(str(english))
         original = json.loads(english.read_text(encoding="utf-8"))
-        meta["behind"] = cells_behind(original, notebook)
+        meta["behind"] = stale_cells(original, notebook)
     # of the English text: a chapter takes as long in every language
     meta["minutes"] = welcome.reading_minutes(original, printed_code(original))
     for cell in notebook["cells"]:

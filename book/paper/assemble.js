@@ -1,4 +1,4 @@
-// Fills the printed edition from the built pages: chapters, hints, solutions, contents. `tools/pdf.py` calls what
+// Fills the printed edition from the built pages: chapters, hints, solutions, contents. `tools/paper/pdf.py` calls what
 // `window.paper` has, in its order.
 
 const { pages, words, language, live } = JSON.parse(document.getElementById("given").textContent);
@@ -104,7 +104,7 @@ function spoken(node) {
 
 /**
  * What is seen of a formula gets a name; the invisible one for screen readers would be printed as well. To the browser
- * it is a picture, of which alone it stores the name; by the mark before it `tools/pdf.py` knows formulas again.
+ * it is a picture, of which alone it stores the name; by the mark before it `tools/paper/pdf.py` knows formulas again.
  */
 function nameFormulas(part) {
   for (const formula of part.querySelectorAll(".katex")) {

@@ -1,4 +1,4 @@
-"""The drawings of the chapters, with the reader's words; `tools/drawings.py` makes their files."""
+"""The drawings of the chapters, with the reader's words; the files in `assets/figures` are the source."""
 
 from functools import cache
 from importlib.resources import files

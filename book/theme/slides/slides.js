@@ -1,8 +1,8 @@
 // The page as slides: cuts it, shows one slide, turns. Where we are stands in the address, ?present=2#section: the
 // second slide of the section. Other windows of the same page, the presenter's, follow over a channel.
-import { makeBar, openHelp, openList } from "./bar.js";
+import { makeToolbar, openHelp, openList } from "./toolbar.js";
 import { cut, findBlocks, textOf, wholeOf } from "./deck.js";
-import { commandOf, onSwipe } from "./hands.js";
+import { commandOf, onSwipe } from "./input.js";
 import { openSpeaker, speak } from "./speaker.js";
 import words from "course:words";
 import STYLE from "./slides.css";
@@ -219,7 +219,7 @@ async function enter() {
   article.tabIndex = -1;
   deck = { blocks: findBlocks(article) };
   deck.slides = measure();
-  if (!mirror) bar = makeBar(commands);
+  if (!mirror) bar = makeToolbar(commands);
   else document.body.inert = true;
   const part = Number(address.get("present")) || 1;
   const place = (already && placeOf(decodeURIComponent(location.hash.slice(1)), part)) || { slide: 0, step: 0 };

@@ -1,8 +1,8 @@
 // The presenter's window: what is shown, what comes next, the notes of the section, the time. It is the same page,
 // opened as ?present=speaker; both windows may be reloaded, as each asks the other where it is.
 import { element } from "course:dom";
-import { fill } from "./bar.js";
-import { commandOf } from "./hands.js";
+import { fill } from "./toolbar.js";
+import { commandOf } from "./input.js";
 import words from "course:words";
 
 /** Open it; false: the browser does not let us. */

@@ -1,5 +1,5 @@
 // Every exercise is shown by this module. `state` holds it in the reader's language, compiled by
-// `python -m tools.compile_exercises`; `answer` holds what the reader did:
+// `python -m tools.exercises.compile`; `answer` holds what the reader did:
 // {given, variant, tries, hints, checked, right, revealed, done}.
 
 import { element, freshId } from "./dom.js";

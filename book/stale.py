@@ -1,0 +1,53 @@
+"""Which cells of a translated notebook are older than their English source. Standard library only."""
+
+import ast
+import re
+
+from book.chapters import Cell, Notebook, fingerprint, source
+
+LANGUAGE_LINE = re.compile(r"^(\s*d2l\.use_language\()[^)]*(\).*)$", re.M)
+MAGIC = re.compile(r"^(\s*)[%!].*$", re.M)
+
+
+def source_hash(cell: Cell, key: str = "source") -> str | None:
+    """Return the hash of the English text that a cell, or its note, was translated from."""
+    found: str | None = cell["metadata"].get("d2lmini", {}).get(key)
+    return found
+
+
+def code(text: str) -> str:
+    """Return what must be the same in every language: the syntax tree, strings included, comments not."""
+    plain = LANGUAGE_LINE.sub(r"\1\2", text)
+    try:
+        # A magic keeps its place as an expression, so that a cell with other magics is other code.
+        return ast.dump(ast.parse(MAGIC.sub(lambda magic: f"{magic[1]}{magic[0].strip()!r}", plain)))
+    except SyntaxError:
+        return plain
+
+
+def is_stale(english: Cell, translated: Cell) -> bool:
+    """Say whether the English text of a cell changed after it was translated."""
+    return translated["cell_type"] == "markdown" and source_hash(translated) != fingerprint(source(english))
+
+
+def stale_cells(english: Notebook, translated: Notebook) -> list[str]:
+    """Return the ids of the translated cells that do not show what the English page shows now.
+
+    Their text is older or not translated yet, their code and so their output is another, or they stand where
+    an English cell follows that the translation lacks.
+    """
+    theirs = {cell["id"]: cell for cell in translated["cells"]}
+    found: dict[str, None] = {}
+    before = next(iter(theirs), None)
+    for cell in english["cells"]:
+        other = theirs.get(cell["id"])
+        if other is None:
+            if before is not None:
+                found[before] = None
+            continue
+        before = cell["id"]
+        is_code = cell["cell_type"] == other["cell_type"] == "code"
+        same = code(source(cell)) == code(source(other)) if is_code else not is_stale(cell, other)
+        if not same:
+            found[before] = None
+    return list(found)

@@ -1,0 +1,91 @@
+"""Every number in the text is computed somewhere, and the check that says so notices one that is not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from book.chapters import LANGUAGES
+from tools.text import numbers_in_text
+
+
+def test_every_number_is_computed() -> None:
+    assert not (found := numbers_in_text.check()), "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "value"),
+    [
+        ("about 262\u2009144 numbers", "262144", 262144),
+        ("$262\\,144$", "262144", 262144),
+        ("0.331 of *cats*", "0.331", 0.331),
+        ("$3.2\\cdot 10^{9}$", "3.2e9", 3.2e9),
+        ("3.2·10⁹ multiply-adds", "3.2e9", 3.2e9),
+        ("1.1e-07", "1.1e-7", 1.1e-7),
+        ("26 万个数", "26", 260_000),
+        ("60 % of them", "60", 0.6),
+        ("60 phần trăm", "60", 0.6),
+    ],
+)
+def test_numbers_are_read_as_they_are_written(text: str, written: str, value: float) -> None:
+    (number,) = numbers_in_text.numbers(text)
+    assert (number.text, number.value) == (written, pytest.approx(value))
+
+
+def test_links_years_and_small_counts_are_no_quantities() -> None:
+    text = "5 of 12, by (1.4), [chapter 3](x.ipynb#a-44), `f(99)`, Press 2022 $\\tag{3.7}$, D2L 0.17"
+    assert not list(numbers_in_text.quantities(text))
+
+
+def course(folder: Path, prose: str, code: str = "print(1)", printed: str = "", table: str = "") -> Path:
+    """A course of one page in every language."""
+    cells = [
+        {"cell_type": "markdown", "id": "text", "metadata": {}, "source": [prose]},
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "id": "code",
+            "metadata": {},
+            "outputs": [{"name": "stdout", "output_type": "stream", "text": [printed]}],
+            "source": [code],
+        },
+    ]
+    for language in LANGUAGES:
+        path = folder / "chapters" / language / "one.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(
+            json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), encoding="utf-8"
+        )
+    if table:
+        path = folder / "chapters" / "numbers" / "one.toml"
+        path.parent.mkdir()
+        path.write_text(table, encoding="utf-8")
+    return folder
+
+
+def test_printed_and_coded_numbers_are_computed(tmp_path: Path) -> None:
+    prose = "At 4\u2009096 tokens 0.88 remains, some 43 %."
+    assert not numbers_in_text.check(course(tmp_path, prose, "n = 4_096", "0.8808 and 0.4321"))
+
+
+@pytest.mark.parametrize("prose", ["0.87 remains", "at 4\u2009097 tokens", "some 44 %"])
+def test_another_number_is_named(tmp_path: Path, prose: str) -> None:
+    found = numbers_in_text.check(course(tmp_path, prose, "n = 4_096", "0.8808 and 0.4321"))
+    assert [finding.where for finding in found] == [
+        f"chapters/{language}/one.ipynb#text" for language in LANGUAGES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('"0.88" = "1 / (1 + math.exp(-2))"', ""),
+        ('[given]\n"0.88" = "a paper"', ""),
+        ('"0.88" = "math.exp(-2)"', "is written, math.exp(-2) gives 0.135"),
+        ('"0.88" = "1 / 0"', "ZeroDivisionError"),
+        ('"0.88" = "0.88"\n"7.5" = "15 / 2"', "'7.5' stands in no text"),
+    ],
+)
+def test_a_table_computes_what_the_page_does_not(tmp_path: Path, table: str, message: str) -> None:
+    found = numbers_in_text.check(course(tmp_path, "0.88 remains", table=table))
+    assert message in "\n".join(map(str, found)) if message else not found

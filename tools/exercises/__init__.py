@@ -1,0 +1,1 @@
+"""From the YAML of an exercise to what a widget shows."""

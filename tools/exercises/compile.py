@@ -1,0 +1,296 @@
+"""Compile the exercises: chapters/exercises/<chapter>/<slug>.yaml, checked, to d2lmini/assets/exercises.
+
+    python -m tools.exercises.compile           compile all, and renew what the notebooks store of them
+    python -m tools.exercises.compile --check   change nothing; fail where something is not current
+    python -m tools.exercises.compile --format  print the format of an exercise, kind by kind
+
+Every mistake is named with file and line. Nothing is executed, and torch is not needed.
+"""
+
+import argparse
+import json
+import random
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from book.chapters import (
+    LANGUAGES,
+    ROOT,
+    CourseError,
+    find,
+    lines,
+    read as read_notebook,
+    shown,
+    store,
+    write,
+)
+from d2lmini.notebook import content, widgets
+from tools.exercises import format as form
+from tools.exercises.numbers import variants
+from tools.exercises.source import Source, read
+from tools.exercises.text import Mistake
+
+SOURCES = ROOT / "chapters" / "exercises"
+COMPILED = ROOT / "d2lmini" / "assets" / "exercises"
+
+
+# ---- one exercise
+
+
+def compile_file(path: Path, formerly: dict[str, str] | None = None) -> tuple[str, list[str]]:
+    """Return the compiled JSON of a file and the mistakes found in it; the text is empty if there are any.
+
+    Args:
+        path: the file.
+        formerly: takes the names that the exercise had, each with the one that it has.
+    """
+    source = read(path)
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*\.yaml", path.name):
+        source.add((), f"the file name {path.name!r} is the exercise's id: make it words-with-hyphens.yaml")
+    result = {} if source.mistakes else _compiled(source)
+    former = result.pop("formerly", [])
+    if formerly is not None:
+        formerly |= dict.fromkeys(former, f"{path.parent.name}/{path.stem}")
+    if source.mistakes:
+        return "", list(dict.fromkeys(source.mistakes))
+    states = {
+        language: {"id": f"{path.parent.name}/{path.stem}", **_in_language(result, language)}
+        for language in LANGUAGES
+    }
+    return json.dumps(states, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n", []
+
+
+def _compiled(source: Source) -> dict[str, Any]:
+    """Return an exercise in all languages, or {} after adding its mistakes to the source."""
+    data = source.data
+    if (model := form.model_of(data)) is None:
+        kinds = ", ".join(form.MODELS)
+        source.add(("kind",), f"unknown kind {form.short(data.get('kind'))}; known: {kinds}")
+        return {}
+    numbers = form.Numbers()
+    if data["kind"] == "number":
+        named = [data.get(key) for key in ("parameters", "let")]
+        numbers.names = frozenset(name for names in named if isinstance(names, dict) for name in names)
+    try:
+        exercise = model.model_validate(data, context=numbers)
+        own = _own_part(exercise, numbers, source.path.stem)
+    except ValidationError as error:
+        for found in error.errors(include_url=False):
+            source.add(found["loc"], form.in_words(found, model))
+        return {}
+    except Mistake as mistake:
+        source.add(mistake.where or ("answer",), str(mistake))
+        return {}
+    help_ = {"hints": exercise.hints} if isinstance(exercise, form.Helped) else {}
+    return {
+        "kind": data["kind"],
+        "question": exercise.question,
+        **own,
+        **help_,
+        "solution": exercise.solution,
+        "formerly": exercise.formerly,
+    }
+
+
+def _own_part(exercise: form.Exercise, numbers: form.Numbers, name: str) -> dict[str, Any]:
+    """Return what only this kind has; the name of the exercise draws its numbers and its order."""
+    common = {"kind", "question", "formerly", "hints", "solution"}
+    own = exercise.model_dump(exclude=common, exclude_defaults=True)
+    match exercise:
+        case form.Number():
+            why = {"why": exercise.why} if exercise.why else {}
+            wrong = [{"why": entry["why"]} for entry in own["wrong"]]
+            tries = variants(exercise, numbers.shown, name)
+            return {"wrong": wrong, "tolerance": exercise.tolerance, **why, "variants": tries}
+        case form.Matrix():
+            labels = {"rows": exercise.rows, "columns": exercise.columns, "tolerance": exercise.tolerance}
+            return labels | own
+        case form.Order():
+            shuffled = list(range(len(exercise.items)))
+            draw = random.Random(name)
+            while shuffled == sorted(shuffled):
+                draw.shuffle(shuffled)
+            return {"items": own.pop("items"), "shuffled": shuffled, **own}
+        case form.Spot():
+            return own | {"values": [[f"{value:.2f}" for value in row] for row in exercise.values]}
+    return own
+
+
+def _in_language(value: Any, language: str) -> Any:
+    if isinstance(value, dict):
+        if set(value) == set(LANGUAGES):
+            return value[language]
+        return {key: _in_language(inner, language) for key, inner in value.items()}
+    return [_in_language(inner, language) for inner in value] if isinstance(value, list) else value
+
+
+# ---- all of them
+
+
+def compile_all(checking: bool) -> tuple[list[str], list[str]]:
+    """Compile every exercise, or only compare; return the mistakes, and what is not current."""
+    mistakes: list[str] = []
+    stale: list[str] = []
+    wanted: set[Path] = set()
+    seen: dict[str, Path] = {}
+    formerly: dict[str, str] = {}
+    for path in sorted(SOURCES.glob("*/*.y*ml")):
+        text, found = compile_file(path, formerly)
+        name = f"{path.parent.name}/{path.stem}".lower()
+        if name in seen:
+            found.append(f"{shown(path, ROOT)}:1: {name} is already in {seen[name].name}")
+        seen[name] = path
+        mistakes += found
+        target = COMPILED / path.parent.name / f"{path.stem}.json"
+        wanted.add(target)
+        if not found:
+            stale += _store(target, text, checking)
+    mistakes += [
+        f"{shown(SOURCES / f'{new}.yaml', ROOT)}:1: formerly: {old} is an exercise of now"
+        for old, new in formerly.items()
+        if old in seen
+    ]
+    if not mistakes:
+        stale += _store(
+            COMPILED / "formerly.json", json.dumps(dict(sorted(formerly.items())), indent=1) + "\n", checking
+        )
+    for path in sorted(set(COMPILED.glob("*/*.json")) - wanted):
+        if checking:
+            stale.append(f"{shown(path, ROOT)}: its YAML file is gone")
+        else:
+            path.unlink()
+    return mistakes, stale
+
+
+def _store(target: Path, text: str, checking: bool) -> list[str]:
+    """Write a compiled file if it is not current, or only tell so."""
+    if target.exists() and target.read_text(encoding="utf-8") == text:
+        return []
+    if checking:
+        return [f"{shown(target, ROOT)}: not current"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    store(target, text.encode())
+    return []
+
+
+def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
+    """Store in every notebook what its exercises and explorers look like now; return where it was different.
+
+    Args:
+        checking: write nothing.
+        root: the course.
+
+    Raises:
+        CourseError: a notebook shows an exercise that does not exist.
+    """
+    stale: list[str] = []
+    for path in find(root=root):
+        notebook, cells = read_notebook(path), []
+        for cell in notebook["cells"]:
+            for output in cell.get("outputs", ()):
+                old = "".join(output.get("data", {}).get("text/html", ""))
+                if not (
+                    tag := re.match(r'<div class="d2l-widget" data-widget="([\w-]+)" data-id="([^"]+)"', old)
+                ):
+                    continue
+                kind, name = tag.groups()
+                stored = content.stored if kind == "exercise" else widgets.stored_explorer
+                try:
+                    new = stored(name, path.parent.name)
+                except ValueError as error:
+                    raise CourseError(f"{shown(path, root)}#{cell['id']}: {error}") from None
+                if new != old:
+                    output["data"]["text/html"] = lines(new)
+                    cells.append(cell["id"])
+        if cells:
+            stale.append(f"{shown(path, root)}: what is stored in {', '.join(cells)} is not current")
+            if not checking:
+                write(path, notebook)
+    return stale
+
+
+# ---- the format, in words
+
+
+def described() -> str:
+    """Return the format of an exercise: for each kind its keys, their types and meanings, and an example."""
+    examples: dict[type[form.Exercise], Path] = {}
+    for path in sorted(SOURCES.glob("*/*.yaml"), key=lambda path: path.stat().st_size, reverse=True):
+        if of_kind := form.model_of(read(path).data):
+            examples[of_kind] = path  # the shortest comes last
+    parts = [(form.__doc__ or "").partition("\n\n")[2]]
+    models: dict[str, type[form.Exercise]] = {**form.MODELS, "spot, with a picture": form.Picture}
+    for kind, model in models.items():
+        schema = model.model_json_schema()
+        parts += [f"## kind: {kind}", f"{model.__doc__}\n", *_keys(schema, schema), ""]
+        if example := examples.get(model):
+            text = example.read_text(encoding="utf-8")
+            parts += [f"{shown(example, ROOT)}:\n", textwrap.indent(text, "    ")]
+    return "\n".join(parts)
+
+
+def _keys(schema: dict[str, Any], root: dict[str, Any], indent: str = "") -> list[str]:
+    """Return a line for each key of a JSON schema, the keys of its entries below it."""
+    found = []
+    last = {"hints": 1, "solution": 2}  # as the files have them
+    for key, value in sorted(schema["properties"].items(), key=lambda item: last.get(item[0], 0)):
+        entry = _entry(value, root)
+        optional = "" if key in schema.get("required", ()) else ", optional"
+        found.append(f"{indent}{key} ({_type(value)}{optional}): {value.get('description', '')}")
+        if entry:
+            found += _keys(entry, root, indent + "    ")
+    return found
+
+
+def _entry(value: dict[str, Any], root: dict[str, Any]) -> dict[str, Any] | None:
+    reference = value.get("items", {}).get("$ref")
+    return root["$defs"][reference.rpartition("/")[2]] if reference else None
+
+
+def _type(value: dict[str, Any]) -> str:
+    inner = value.get("items") or value.get("additionalProperties")
+    if not isinstance(inner, dict):
+        names = {"boolean": "true or false", "integer": "whole number", "string": "word"}
+        return names.get(value["type"], value["type"])
+    least = value.get("minItems") or value.get("minProperties")
+    of = _type(inner) if "$ref" not in inner else "entries"
+    kind = "list of" if value["type"] == "array" else "names, each with a"
+    return f"{kind} {of}" + (f", {least} or more" if least else "")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line; return 1 when something is wrong."""
+    parser = argparse.ArgumentParser(
+        prog="course.py exercises", description="Check and compile the exercises."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail where something is not current"
+    )
+    parser.add_argument("--format", action="store_true", help="print the format of an exercise, kind by kind")
+    options = parser.parse_args(arguments)
+    if options.format:
+        print(described())
+        return 0
+    mistakes, stale = compile_all(options.check)
+    try:
+        notebooks = [] if mistakes else renew_notebooks(options.check, ROOT)
+    except CourseError as error:
+        notebooks, mistakes = [], [str(error)]
+    if options.check:
+        stale += notebooks
+    elif notebooks:
+        print("renewed:", *(line.partition(":")[0] for line in notebooks), sep="\n  ")
+    for line in mistakes + stale:
+        print(line, file=sys.stderr)
+    if stale:
+        print("run: python -m tools.exercises.compile", file=sys.stderr)
+    return int(bool(mistakes or stale))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

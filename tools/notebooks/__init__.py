@@ -1,0 +1,1 @@
+"""How notebooks are executed and stamped."""

@@ -1,0 +1,289 @@
+"""Execute the notebooks and store what they print: `python -m tools.notebooks.execute [NAME …] [--lang en]`.
+
+What is stored is the same, byte for byte, whoever executes it and however often: then a difference in a
+commit is a difference in the course. So everything that varies by itself is fixed (the environment of the
+kernel, the metadata) or left out (times, and the state of widgets, which no viewer shows without a kernel).
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from difflib import unified_diff
+from pathlib import Path
+
+from jupyter_client.kernelspec import KernelSpecManager
+
+from book.chapters import (
+    LANGUAGES,
+    ROOT,
+    Cell,
+    CourseError,
+    Notebook,
+    find,
+    lines,
+    read,
+    shown,
+    sweep,
+    write,
+)
+from book.lock import locked
+from tools.notebooks.kernels import KERNEL_ENVIRONMENT, ThisPython
+from tools.notebooks.stamp import address_and_version, stamp
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a device
+FIND_TOOLS = f"import sys; sys.path.insert(0, {str(ROOT)!r})"
+# What makes a kernel compute as another machine would. {tools}: FIND_TOOLS.
+ELSEWHERE = {
+    "with other last digits and two threads": "{tools}\nfrom tools.portability.perturbed import shift\nshift()\n"
+    "import torch; torch.set_num_threads(2); sys.path.pop(0)",
+    "on another device": "{tools}\nfrom tools.portability.fake_cuda import be_a_gpu\nbe_a_gpu(); sys.path.pop(0)",
+}
+CELL_SECONDS = 300
+
+
+class CellError(CourseError):
+    """A cell failed, or wrote to stderr."""
+
+
+async def execute(
+    path: Path,
+    notebook: Notebook,
+    progress: Callable[[int, str], None] | None = None,
+    specs: KernelSpecManager | None = None,
+    environment: dict[str, str] | None = None,
+) -> Notebook:
+    """Return the notebook with the outputs that its cells give now, in a kernel of this Python.
+
+    Args:
+        path: where the notebook lies; the kernel starts in that folder.
+        notebook: its content, left as it is.
+        progress: called with the number and the id of each cell that starts.
+        specs: starts another kernel than that of this Python.
+        environment: the kernel's, instead of this process's.
+
+    Raises:
+        CellError: a cell raised an error, ran out of time, ended the kernel or wrote to stderr.
+    """
+    import nbformat
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from traitlets import default
+
+    class Manager(AsyncKernelManager):
+        @default("kernel_spec_manager")
+        def _which_python(self) -> KernelSpecManager:
+            return specs or ThisPython()
+
+    at = "?"
+
+    def started(cell: Cell, cell_index: int) -> None:
+        nonlocal at
+        at = cell["id"]
+        if progress:
+            progress(cell_index, at)
+
+    node = nbformat.reads(json.dumps(notebook), as_version=4)
+    client = NotebookClient(
+        node,
+        kernel_manager_class=Manager,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        timeout=CELL_SECONDS,
+        record_timing=False,
+        store_widget_state=False,
+        coalesce_streams=True,
+        on_cell_start=started,
+    )
+    try:
+        await client.async_execute(env={**(environment or os.environ), **KERNEL_ENVIRONMENT})
+    except CellExecutionError as error:
+        where = error.traceback.rsplit("-" * 75, 1)[-1]  # before it stands the cell's whole source
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", where).strip()
+        raise CellError(f"{shown(path)}#{at}: {error.ename}: {error.evalue}\n{plain}") from None
+    except CellTimeoutError:
+        raise CellError(f"{shown(path)}#{at}: still running after {CELL_SECONDS} s") from None
+    except DeadKernelError:
+        raise CellError(f"{shown(path)}#{at}: the kernel died here; is there memory left?") from None
+    done: Notebook = json.loads(nbformat.writes(node))
+    for cell in done["cells"]:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                raise CellError(f"{shown(path)}#{cell['id']}: writes to stderr:\n{''.join(output['text'])}")
+    return done
+
+
+def sanitize(notebook: Notebook, stored: Notebook) -> Notebook:
+    """Take out, in place, what differs between two executions of the same notebook.
+
+    Args:
+        notebook: just executed.
+        stored: what lay in the file before. A cell tagged `nbval-ignore-output` keeps its outputs of then, as
+            long as they are of the same kinds, because its times would differ in every commit.
+    """
+    notebook["metadata"] = METADATA
+    before = {cell["id"]: cell for cell in stored["cells"]}
+    for cell in notebook["cells"]:
+        cell["metadata"].pop("execution", None)
+        for output in cell.get("outputs", ()):
+            for bundle in (output.get("data", {}), output.get("metadata", {})):
+                bundle.pop(WIDGET_VIEW, None)
+        if "outputs" in cell:  # a curve that grew while the cell ran was a widget, and leaves nothing behind
+            cell["outputs"] = [output for output in cell["outputs"] if output.get("data", True)]
+        if VARIES in cell["metadata"].get("tags", ()):
+            old = before[cell["id"]]["outputs"]
+            if _kinds(old) == _kinds(cell["outputs"]):
+                cell["outputs"] = old
+    return notebook
+
+
+def _kinds(outputs: list[Cell]) -> list[tuple[str, list[str]]]:
+    return [(output["output_type"], sorted(output.get("data", ()))) for output in outputs]
+
+
+def differences(path: Path, way: str) -> list[str]:
+    """Execute a notebook as another machine would; return the cells that print something else, with what.
+
+    Args:
+        path: a notebook with its outputs, which stays as it is.
+        way: a key of `ELSEWHERE`.
+    """
+    stored = read(path)
+    first: Cell = {"cell_type": "code", "execution_count": None, "id": "elsewhere", "metadata": {}}
+    first |= {"outputs": [], "source": lines(ELSEWHERE[way].format(tools=FIND_TOOLS))}
+    try:
+        done = asyncio.run(execute(path, stored | {"cells": [first, *stored["cells"]]}))
+    except CellError as error:
+        return [f"{way}: {error}"]
+    return compared(path, stored["cells"], done["cells"][1:], way)
+
+
+def compared(path: Path, stored: list[Cell], done: list[Cell], way: str) -> list[str]:
+    """Return the cells that print something else than is stored, each with what; `way` says when they do."""
+    found = []
+    for before, after in zip(stored, done, strict=True):
+        if VARIES in before["metadata"].get("tags", ()):
+            continue
+        here, there = (list(_printed(cell)) for cell in (before, after))
+        if here != there:
+            changed = [
+                line
+                for line in unified_diff(here, there, n=0, lineterm="")
+                if line[:2] not in ("--", "++", "@@")
+            ]
+            found.append("\n  ".join([f"{shown(path)}#{before['id']}: {way} it prints", *changed]))
+    return found
+
+
+def _printed(cell: Cell) -> Iterator[str]:
+    """Yield the lines that a cell printed; of pictures and drawings only that there is one."""
+    for output in cell.get("outputs", ()):
+        data = output.get("data", {})
+        if text := output.get("text") or data.get("text/html") or data.get("text/plain"):
+            drawing = "".join(text).lstrip().startswith(("<svg", "<?xml"))
+            yield from ["a drawing"] if drawing else "".join(text).splitlines()
+        else:
+            yield from sorted(data)
+
+
+async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]:
+    """Execute and store notebooks, as many at a time as there are cores; return what went wrong.
+
+    A notebook that fails is left as it was; the others are still stored.
+    """
+    Path(KERNEL_ENVIRONMENT["IPYTHONDIR"]).mkdir(parents=True, exist_ok=True)
+    free = asyncio.Semaphore(os.cpu_count() or 1)
+    live = sys.stdout.isatty()
+    failed: list[CourseError] = []
+
+    async def one(path: Path) -> None:
+        async with free:
+            stored, began = read(path), time.monotonic()
+            total = len(stored["cells"])
+
+            def progress(number: int, cell_id: str) -> None:
+                if live:
+                    line = f"{shown(path, root)}  {number + 1}/{total}  {cell_id}"
+                    print(f"\r\x1b[K{line}", end="", flush=True)
+
+            try:
+                done = sanitize(await execute(path, stored, progress), stored)
+                outcome = "stored" if write(path, done) else "as before"
+            except CourseError as error:
+                failed.append(error)
+                outcome = "failed"
+            except OSError as error:  # the disk is full, or the file may not be written
+                failed.append(CourseError(f"{shown(path, root)}: left as it was. {error}"))
+                outcome = "failed"
+            clear = "\r\x1b[K" if live else ""
+            seconds = time.monotonic() - began
+            print(f"{clear}{shown(path, root)}: {total} cells in {seconds:.1f} s, {outcome}", flush=True)
+
+    await asyncio.gather(*(one(path) for path in paths))
+    return failed
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="course.py notebooks", description="Execute notebooks and store outputs."
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a chapter, such as self-attention; without: all"
+    )
+    parser.add_argument("--lang", choices=LANGUAGES, help="this edition only")
+    parser.add_argument(
+        "--stamp",
+        action="store_true",
+        help="execute nothing; write the address of _config.yml and the version of pyproject.toml "
+        "into the first cells and wherever else they are stated",
+    )
+    parser.add_argument(
+        "--elsewhere",
+        action="store_true",
+        help="store nothing; tell which cells would print something else on another machine",
+    )
+    parser.add_argument(
+        "--colab",
+        action="store_true",
+        help="store nothing; run each as a reader of Colab does, its first cell included, in an empty folder",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
+        if options.stamp:
+            for path in stamp(paths, root):
+                print(f"{shown(path, root)}: brought up to date")
+            address, version = address_and_version(root)
+            print(f"Readers install {address}@v{version}: tag the commit v{version} and push the tag.")
+            return 0
+        if options.colab:
+            from tools.portability.colab import check  # it executes notebooks with this module
+
+            return int(check(paths))
+        if options.elsewhere:
+            found = [line for path in paths for way in ELSEWHERE for line in differences(path, way)]
+            print(*found or [f"{len(paths)} notebooks print the same"], sep="\n")
+            return int(bool(found))
+        with locked(root / "_build" / "notebooks.lock", "notebooks: another run stores some; this one waits"):
+            sweep({path.parent for path in paths})
+            failures = asyncio.run(execute_all(paths, root))
+    except CourseError as error:
+        failures = [error]
+    for failure in failures:
+        print(f"\n{failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

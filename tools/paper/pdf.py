@@ -1,0 +1,205 @@
+"""Print the course as one PDF a language: `python3 course.py pdf`.
+
+The browser lays out what `book.paper` puts together, twice: the first printing tells on which page everything
+stands, the second has these numbers in its contents and references. What was printed is checked before it is
+kept; then the website is built anew, which offers it.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+from playwright.sync_api import Browser, Error as BrowserError, Page, Route, sync_playwright
+
+from book import build
+from book.browser import browser_name, launch
+from book.chapters import ROOT
+from book.paper import document, fonts
+from book.serve import server
+from d2lmini.language import LANGUAGES, words
+from tools.paper.pdf_check import PdfError, check, destinations, pages_of
+
+TYPES = {".js": "text/javascript", ".ttf": "font/ttf", ".woff2": "font/woff2"}
+PRINTINGS = 4  # the second has the numbers of the first; more only if these moved something
+FORMULA = "\u2061"  # an invisible sign
+WIDTH = 605  # of the text on A4 in CSS pixels: explorers lay themselves out by it
+
+
+@contextmanager
+def _served(site: Path) -> Iterator[str]:
+    running = server(site, 0)
+    thread = threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{running.server_port}"
+    finally:
+        running.shutdown()
+        running.server_close()
+
+
+def _open(browser: Browser, address: str, root: Path, site: Path, language: str) -> Page:
+    """Open the printed edition of a language, its Chinese face included, ready to be printed."""
+    # its scripts are called from here, and it is no page of the website: its policy does not hold
+    page = browser.new_page(bypass_csp=True, viewport={"width": WIDTH, "height": 900})
+    page.emulate_media(media="print", color_scheme="light")
+    base = f"{address}/{language}/"
+    text = document.document(root, site, language)
+    chinese: dict[str, bytes] = {}
+
+    def answer(route: Route) -> None:
+        name = route.request.url.partition("/paper/")[2]
+        body = chinese[name] if name in chinese else document.file(name)
+        route.fulfill(content_type=TYPES[Path(name).suffix], body=body)
+
+    page.route(f"{base}paper/**", answer)
+    page.route(
+        base + document.ADDRESS,
+        lambda route: route.fulfill(content_type="text/html; charset=utf-8", body=text),
+    )
+    page.goto(base + document.ADDRESS)
+    page.evaluate("paper.assemble()")
+    if letters := page.evaluate("paper.letters()"):
+        chinese |= {f"han-{weight}.ttf": fonts.chinese_face(letters, weight) for weight in fonts.NAMES}
+        page.add_style_tag(content=fonts.chinese_rules("paper"))
+    if wide := page.evaluate("paper.fit()"):
+        raise PdfError("wider than the paper: " + "; ".join(wide[:5]))
+    if dead := page.evaluate("paper.deadLinks()"):
+        raise PdfError(f"links to places that are not in the book: {', '.join(sorted(set(dead)))}")
+    return page
+
+
+def print_language(
+    browser: Browser, root: Path, site: Path, language: str, out: Path, say: Callable[[str], object] = print
+) -> int:
+    """Print one language into a file, check it, and return the number of its pages.
+
+    Args:
+        browser: Chromium; no other browser prints PDFs.
+        root: holds `_config.yml` and `_toc.yml`.
+        site: the finished website.
+        language: folder of the site.
+        out: the PDF; written in one step, when it is complete and right.
+        say: told what is happening, a line at a time.
+
+    Raises:
+        PdfError: something does not fit on paper, or the PDF is not what it has to be; `out` is untouched.
+        FontMissing: there is no Chinese face to embed.
+    """
+    start = time.perf_counter()
+
+    def tell(what: str) -> None:
+        say(f"pdf: {language}: {what} ({time.perf_counter() - start:.0f} s)")
+
+    with _served(site) as address, tempfile.TemporaryDirectory() as folder:
+        page = _open(browser, address, root, site, language)
+        tell("laid out")
+        asked = page.evaluate("paper.references()")
+        numbers: dict[str, int] = {}
+        for printing in range(1, PRINTINGS + 1):
+            file = Path(folder) / f"{printing}.pdf"
+            page.pdf(path=file, tagged=True, prefer_css_page_size=True, print_background=True)
+            tell(f"printed, {'the first time' if printing == 1 else 'with page numbers'}")
+            with pikepdf.open(file) as pdf:
+                found = pages_of(pdf, asked)
+            if found == numbers:
+                break
+            numbers = found
+            page.evaluate("numbers => paper.setNumbers(numbers)", numbers)
+        else:
+            raise PdfError(f"the page numbers still move after {PRINTINGS} printings")
+        lines = page.evaluate("paper.lines()")
+        page.close()
+        with pikepdf.open(file) as pdf:
+            _finish(pdf, language, root)
+            _bookmark(pdf, lines)
+            _tag_formulas(pdf)
+            check(pdf, language, [(line["title"], numbers[line["id"]]) for line in lines])
+            count = len(pdf.pages)
+            out.parent.mkdir(parents=True, exist_ok=True)
+            aside = out.with_name(out.name + ".new")
+            # the tags of so many formulas are many small objects: together they pack to a third
+            pdf.save(aside, object_stream_mode=pikepdf.ObjectStreamMode.generate, linearize=True)
+            os.replace(aside, out)
+    tell(f"{count} pages, {out.stat().st_size / 1e6:.1f} MB")
+    return count
+
+
+def _finish(pdf: pikepdf.Pdf, language: str, root: Path) -> None:
+    """Say what the document is, and not which browser made it."""
+    found = words(language)
+    config = document.configuration(root)
+    with pdf.open_metadata(set_pikepdf_as_editor=False) as metadata:
+        metadata["dc:title"] = found["site"]["title"]
+        metadata["dc:creator"] = [config["author"]]
+        metadata["dc:description"] = found["site"]["tagline"]
+        metadata["dc:language"] = [found["language"]["tag"]]
+        metadata["dc:rights"] = found["site"]["licence"]
+        metadata["xmp:CreatorTool"] = "d2lmini"
+    pdf.docinfo["/Author"] = config["author"]
+    pdf.docinfo["/Subject"] = found["site"]["tagline"]
+    pdf.docinfo["/Creator"] = "d2lmini"
+
+
+def _tag_formulas(pdf: pikepdf.Pdf) -> None:
+    """Tell formulas from pictures, by the mark that `assemble.js` puts before their names."""
+    for tag in pdf.objects:
+        if isinstance(tag, pikepdf.Dictionary) and "/Alt" in tag and str(tag.Alt).startswith(FORMULA):
+            tag.S = pikepdf.Name.Formula
+            tag.Alt = pikepdf.String(str(tag.Alt).removeprefix(FORMULA))
+
+
+def _bookmark(pdf: pikepdf.Pdf, lines: list[dict[str, Any]]) -> None:
+    """Make the contents the bookmarks: those of the browser repeat a title that begins a page."""
+    with pdf.open_outline() as outline:
+        for line in lines:
+            marks = outline.root[-1].children if line["level"] == 2 else outline.root
+            place = destinations(pdf)[f"/{line['id']}"]
+            marks.append(pikepdf.OutlineItem(line["title"], place))
+    pdf.Root.PageMode = pikepdf.Name.UseOutlines
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="course.py pdf", description="Print the course, a PDF a language.")
+    parser.add_argument(
+        "--lang", action="append", choices=list(LANGUAGES), help="print only this language (repeatable)"
+    )
+    options = parser.parse_args(arguments)
+    chosen = options.lang or list(LANGUAGES)
+    if browser_name() != "chromium":
+        print(f"D2LMINI_BROWSER: got {browser_name()!r}; only chromium prints PDFs.", file=sys.stderr)
+        return 2
+    failed = []
+    try:
+        site = build.build()
+        kept = {language: build.pdf_of(ROOT, language) for language in chosen}
+        with sync_playwright() as playwright:
+            browser = launch(playwright)
+            for language in chosen:
+                try:
+                    print_language(browser, ROOT, site, language, kept[language])
+                except (PdfError, fonts.FontMissing, BrowserError) as error:
+                    failed.append(f"pdf: {language}: not made.\n{error}")
+                    continue
+                for old in {*kept[language].parent.glob(f"{language}-*.pdf")} - {kept[language]}:
+                    old.unlink()  # of other pages
+            browser.close()
+        build.build()  # which offers what is there
+    except (build.BuildError, BrowserError) as error:
+        failed.append(f"pdf: not made.\n{error}")
+    except KeyboardInterrupt:
+        print("\npdf: stopped.", file=sys.stderr)
+        return 130
+    print("\n".join(failed), file=sys.stderr, end="\n" if failed else "")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

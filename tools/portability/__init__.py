@@ -1,0 +1,1 @@
+"""Whether the notebooks print the same elsewhere: other digits, a GPU, Colab."""

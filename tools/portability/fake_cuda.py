@@ -1,0 +1,122 @@
+"""A device beside the CPU on machines that have none: what a GPU would refuse is refused here.
+
+Tensors on it compute on the CPU, and show the device that they claim. An operation on tensors of two devices
+fails as it does on CUDA, so that code which leaves a tensor behind is found without a GPU. `be_a_gpu()` gives
+such a device to `d2l.try_gpu()`.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._decomp.decompositions import gru_impl
+from torch.nn.modules import rnn
+from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+aten = torch.ops.aten
+NAME = "gpu"
+MOVES = {aten._to_copy.default, aten.copy_.default}
+# places may be given on the CPU, as for CUDA
+INDEXED = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default}
+
+
+class FakeCudaTensor(Tensor):
+    """A tensor on the other device; `here` is where its numbers are."""
+
+    here: Tensor
+
+    @staticmethod
+    def __new__(cls, here: Tensor) -> "FakeCudaTensor":
+        tensor: FakeCudaTensor = Tensor._make_wrapper_subclass(
+            cls,
+            here.shape,
+            strides=here.stride(),
+            storage_offset=here.storage_offset(),
+            dtype=here.dtype,
+            device=torch.device(NAME, 0),
+        )
+        tensor.here = here
+        return tensor
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return _run(func, args, kwargs or {})
+
+    # Python's own ways to read a number know only PyTorch's own tensors.
+    def tolist(self) -> Any:
+        return self.cpu().tolist()
+
+    def __format__(self, form: str) -> str:
+        return format(self.item() if self.dim() == 0 else str(self), form)
+
+    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
+        return f"{str(self.cpu())[:-1]}, device='{self.device}')"
+
+
+class FakeCuda(TorchDispatchMode):
+    """While it is active, tensors can be made on the device `gpu`."""
+
+    def __enter__(self) -> Any:
+        torch._C._set_only_lift_cpu_tensors(True)  # torch.tensor(…, device=…) moves what it made on the CPU
+        vars(rnn._VF)["gru"] = gru_impl  # else a kernel is asked for that only CUDA has
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        del vars(rnn._VF)["gru"]
+        torch._C._set_only_lift_cpu_tensors(False)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return _run(func, args, kwargs or {})
+
+
+def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+    asked = kwargs.get("device")
+    if func in (aten.copy_.default, *INDEXED):
+        there = isinstance(args[0], FakeCudaTensor)
+    elif func is aten._local_scalar_dense.default:  # item()
+        there = False
+    elif asked is not None:
+        there = torch.device(asked).type == NAME
+    else:
+        there = any(isinstance(tensor, FakeCudaTensor) for tensor in tensors)
+    if func not in MOVES | INDEXED and any(isinstance(tensor, FakeCudaTensor) for tensor in tensors):
+        left = [tensor for tensor in tensors if not isinstance(tensor, FakeCudaTensor) and tensor.dim()]
+        if left:
+            raise RuntimeError(
+                f"{func}: expected all tensors on the same device; one of shape {tuple(left[0].shape)} "
+                f"is on {left[0].device}, another on {NAME}:0"
+            )
+    here = tree_map(lambda leaf: leaf.here if isinstance(leaf, FakeCudaTensor) else leaf, (args, kwargs))
+    if asked is not None:
+        here[1]["device"] = torch.device("cpu") if there else asked
+    result = func(*here[0], **here[1])
+    if not there:
+        return result
+    wrapped = tree_map(lambda leaf: FakeCudaTensor(leaf) if isinstance(leaf, Tensor) else leaf, result)
+    return return_and_correct_aliasing(func, args, kwargs, wrapped)
+
+
+def fake_cuda_device() -> torch.device:
+    """Return the other device; tensors can be on it while an `FakeCuda` is active."""
+    if torch._C._get_privateuse1_backend_name() != NAME:
+        _setup_privateuseone_for_python_backend(NAME)
+        # its work is done when a call returns
+        torch._C._accelerator_synchronizeDevice = lambda device_index: None
+    return torch.device(NAME, 0)
+
+
+def be_a_gpu() -> None:
+    """Let this process have the other device as its first GPU from now on."""
+    from d2lmini import device
+
+    first = fake_cuda_device()
+    device.try_gpu = lambda i=0: first if i == 0 else torch.device("cpu")
+    FakeCuda().__enter__()

@@ -1,0 +1,1 @@
+"""What is checked in the text of the notebooks."""

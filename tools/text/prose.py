@@ -1,0 +1,404 @@
+"""Check the language of the course: `python -m tools.text.prose` prints `file#cell: finding` for each slip.
+
+Prose is taken out of notebooks (texts and the comments of code), exercises, the catalogue, the glossary and
+the pages of the project once, without code, formulas and links; all rules read the same extract.
+"""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import tokenize
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from markdown_it import MarkdownIt
+
+from book.chapters import (
+    LANGUAGES,
+    ROOT,
+    CourseError,
+    Notebook,
+    chapters,
+    note_of,
+    path_of,
+    read,
+    shown,
+    source,
+)
+from d2lmini.language import words
+from d2lmini.letters import HAN
+
+VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
+
+# What only some readers of a notebook render: Sphinx's directives, roles, targets and labels, and bare LaTeX
+# environments; and pictures in a file beside the notebook, which Colab does not fetch.
+NOT_COMMONMARK = {
+    re.compile(r"^[ \t]*:{3,}", re.M): "a ::: fence",
+    re.compile(r"^[ \t]*`{3,}\{", re.M): "a directive",
+    re.compile(r"(?<!`)\{[a-z][\w:+-]*\}`[^`]"): "a role",
+    re.compile(r"^[ \t]*\([\w:.-]+\)=[ \t]*$", re.M): "a target",
+    re.compile(r"\$\$[ \t]*\([\w:.-]+\)"): "an equation label",
+    re.compile(r"^[ \t]*\\begin\{", re.M): "a formula without $$",
+    re.compile(r"^[ \t]*\+\+\+", re.M): "a block break",
+    re.compile(r"!\[[^\]]*\]\((?!https?:|data:|attachment:)"): "a picture from a file",
+}
+
+
+PRINTED = "printed"  # instead of a language: what a cell of a translated notebook prints
+ENGLISH = "speaks-english"  # the tag of a cell that prints error messages of the package
+
+
+class Text(NamedTuple):
+    """A piece of the course in one language."""
+
+    where: str  # file#cell
+    language: str
+    text: str
+
+
+class Finding(NamedTuple):
+    """A slip, and where it is."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+# ---- extraction
+
+
+def prose(markdown: str) -> str:
+    """Return the words of a Markdown text: code and formulas in a line become X, links keep what is read."""
+    text = re.sub(r"^([ \t]*)(`{3,}|~{3,}).*?^\1\2", "", markdown, flags=re.S | re.M)
+    text = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
+    text = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "X", text, flags=re.S)
+    text = re.sub(r"(?<!\\)\$[^$]+\$", "X", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"<[^>\s][^>]*>", "", text)
+    text = re.sub(r"https?://\S+", "", text)
+    # Markdown asks for a space after punctuation in bold, **为什么？** 看; Chinese typography does not.
+    text = re.sub(r"(?<=[，。：；！？）”])(\*+) | (\*+)(?=[（“])", r"\1\2", text)
+    return re.sub(r"\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|\\(?=[^\w\s])", "", text)
+
+
+def comments(code: str) -> str:
+    """Return the comments of a code cell, one a line; none if the cell is not plain Python."""
+    plain = re.sub(r"^(\s*)[%!].*$", r"\1pass", code, flags=re.M)
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(plain).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return ""
+    return "\n".join(token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT)
+
+
+def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Text]:
+    """Yield the Markdown and the comments of a notebook."""
+    for cell in notebook["cells"]:
+        text = source(cell) if cell["cell_type"] == "markdown" else comments(source(cell))
+        if text.strip():
+            yield Text(f"{where}#{cell['id']}", language, text)
+        if note := note_of(cell):
+            yield Text(f"{where}#{cell['id']}, note", language, note)
+        printed = "".join("".join(output.get("text", "")) for output in cell.get("outputs", ()))
+        # the package's errors are in English everywhere; a cell that prints one says so by its tag
+        meant = ENGLISH in cell.get("metadata", {}).get("tags", ())
+        if language != "en" and printed.strip() and not meant:
+            yield Text(f"{where}#{cell['id']}", PRINTED, printed)
+
+
+CODE = {"starter", "solution_code", "code"}  # keys of an exercise; what is prose there are the comments
+
+
+def localized(data: Any, where: str, key: str = "") -> Iterator[Text]:
+    """Yield every text of nested data that stands there as {en: …, vi: …, zh: …}."""
+    if isinstance(data, dict):
+        if set(LANGUAGES) <= set(data):
+            for language in LANGUAGES:
+                text = str(data[language])
+                yield Text(where, language, comments(text) if key in CODE else text)
+            return
+        for name, inner in data.items():
+            yield from localized(inner, where, name)
+    if isinstance(data, list):
+        for item in data:
+            yield from localized(item, where, key)
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text of nested words with its key."""
+    if isinstance(value, str):
+        yield path, value
+    else:
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, f"{path}.{key}" if path else str(key))
+
+
+def course_texts(root: Path = ROOT) -> Iterator[Text]:
+    """Yield all prose of the course."""
+    for language in LANGUAGES:
+        for name in chapters(language, root):
+            path = path_of(language, name, root)
+            yield from notebook_texts(read(path), shown(path, root), language)
+    for path in sorted(root.glob("chapters/exercises/**/*.yaml")):
+        try:
+            data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except yaml.YAMLError as error:
+            raise CourseError(f"{shown(path, root)}: {error}") from None
+        yield from localized(data, shown(path, root))
+    for language in LANGUAGES:
+        for key, text in leaves(words(language)):
+            yield Text(f"d2lmini/words/{language}.toml#{key}", language, text)
+    with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for language in LANGUAGES:
+                yield Text(f"chapters/glossary.csv#{row['en']}", language, row[language])
+    for path in sorted(root.glob("*.md")):
+        for number, paragraph in enumerate(re.split(r"\n\s*\n", path.read_text(encoding="utf-8")), 1):
+            yield Text(f"{shown(path, root)}#{number}", language_of(paragraph), paragraph)
+
+
+def language_of(text: str) -> str:
+    """Guess the language of a paragraph from its letters."""
+    if re.search(f"[{HAN}]", text):
+        return "zh"
+    return "vi" if VIETNAMESE.search(text) else "en"
+
+
+# ---- rules: each takes the text of a language and yields what is wrong
+
+
+def commonmark(markdown: str) -> Iterator[str]:
+    """What Colab, GitHub or JupyterLab would show raw."""
+    text = re.sub(r"^([ \t]*)(`{3,})(?!\{).*?^\1\2", "", markdown, flags=re.S | re.M)
+    for pattern, name in NOT_COMMONMARK.items():
+        if found := pattern.search(text):
+            yield f"{name}, which not every reader shows: {found[0].strip()!r}"
+    formulas_out = re.sub(r"\$\$.*?\$\$|(?<!\\)\$[^$]+\$", "X", text, flags=re.S)
+    for token in MarkdownIt("commonmark").enable("table").parse(formulas_out):
+        for child in token.children or ():
+            if child.type == "text" and (found := re.search(r".{0,8}(\S\*|\*\S).{0,8}", child.content)):
+                yield f"emphasis that does not show (it wants a space outside): {found[0]!r}"
+
+
+def normalized(text: str) -> Iterator[str]:
+    """Letters with their accents in one piece (NFC), as search and fonts expect them."""
+    for word in text.split():
+        if unicodedata.normalize("NFC", word) != word:
+            yield f"not Unicode NFC: {word!r}"
+            return
+
+
+@cache
+def _wrong_terms(root: Path) -> dict[str, list[tuple[re.Pattern[str], str, str]]]:
+    terms: dict[str, list[tuple[re.Pattern[str], str, str]]] = {language: [] for language in LANGUAGES}
+    with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for language in LANGUAGES[1:]:
+                for wrong in filter(None, map(str.strip, (row[f"wrong_{language}"] or "").split(";"))):
+                    edge = "" if re.search(f"[{HAN}]", wrong) else r"\b"  # Chinese has no spaces
+                    pattern = re.compile(edge + re.escape(wrong) + edge, re.I)
+                    terms[language].append((pattern, wrong, row[language]))
+    return terms
+
+
+def vocabulary(text: str, language: str, root: Path = ROOT) -> Iterator[str]:
+    """The terms of the glossary, and not those it rules out."""
+    for pattern, wrong, right in _wrong_terms(root)[language]:
+        if pattern.search(text):
+            yield f"{wrong!r}: the course says {right!r}"
+
+
+TONES = "\u0300\u0301\u0303\u0309\u0323"
+VOWEL = "aăâeêioôơuưy"
+SYLLABLE = re.compile(rf"(qu|gi(?=[{VOWEL}])|[^{VOWEL}]*)([{VOWEL}]+)([^{VOWEL}]*)", re.I)
+
+
+def tone_in_place(word: str) -> str:
+    """Return a Vietnamese syllable with its tone mark in the traditional place: hoá → hóa, tóan → toán.
+
+    Only where the two habits differ or a slip is certain: on oa, oe and uy, which carry it on the first vowel
+    when they end the syllable and on the second otherwise; and never on the glide of qu and gi.
+    """
+    plain = unicodedata.normalize("NFD", word)
+    tone = "".join(mark for mark in plain if mark in TONES)
+    if len(tone) != 1:
+        return word
+    bare = unicodedata.normalize("NFC", "".join(mark for mark in plain if mark not in TONES))
+    found = SYLLABLE.fullmatch(bare)
+    if not found:
+        return word
+    start, vowels, end = (part.lower() for part in found.groups())
+    if vowels in ("oa", "oe", "uy"):
+        place = 1 if end else 0
+    elif vowels in ("oai", "oay", "oeo", "uya", "uyu"):
+        place = 1
+    elif len(vowels) == 1 and start in ("qu", "gi"):
+        place = 0
+    else:
+        return word  # one vowel, or one with a hat or a horn, which carries the mark by itself
+    at = len(start) + place + 1
+    return unicodedata.normalize("NFC", bare[:at] + tone + bare[at:])
+
+
+def thousands(text: str, language: str) -> Iterator[str]:
+    """Large numbers as the language writes them: 262 144 with a thin space, in Chinese 262144 or 26 万."""
+    wrong, right = (
+        (r"[, \u00a0]", "a thin space (U+2009)") if language != "zh" else (r"[, \u00a0\u2009]", "nothing")
+    )
+    for found in re.finditer(rf"(?<![\d.,])\d{{1,3}}(?:{wrong}\d{{3}})+(?![\d.,]\d|\d)", text):
+        yield f"thousands: {found[0]!r}, write {right} between them"
+
+
+def vietnamese(text: str) -> Iterator[str]:
+    """Tone marks in the traditional place, and no space before a mark of punctuation."""
+    for word in dict.fromkeys(re.findall(r"[^\W\d_]+", text)):
+        if (right := tone_in_place(word)) != unicodedata.normalize("NFC", word):
+            yield f"tone mark: {word!r}, write {right!r}"
+    for found in re.finditer(r"\w+ +[,.;:!?](?![\w.])", text):
+        yield f"space before punctuation: {found[0]!r}"
+    for found in re.finditer(r"(?<![\d.,])0,\d+", text):
+        yield f"decimal comma: {found[0]!r}; numbers are written as in the code"
+
+
+CHINESE = {
+    re.compile(rf"[{HAN}][ \t]*[,;:!?](?!\w)|[,;:!?][ \t]*[{HAN}]"): "half-width punctuation",
+    re.compile(rf"[{HAN}]\.(?!\w)"): "half-width full stop",
+    re.compile(r"([。，、；：！？])\1"): "punctuation twice",
+    re.compile(rf"[{HAN}，。：；、][\"']|[\"'][{HAN}]"): "straight quote",
+    re.compile(rf"\([^()]*[{HAN}][^()]*\)"): "half-width brackets",
+    re.compile(rf"[{HAN}]\.\.\.|\.\.\.[{HAN}]"): "three full stops for ……",
+    re.compile(
+        r"[ \t][，。、；：！？（）”“]|[，。、；：！？（）“”][ \t]+(?=\S)"
+    ): "space beside full-width punctuation",
+    re.compile(rf"[{HAN}][A-Za-z0-9]|[A-Za-z0-9][{HAN}]"): "no space between 中文 and Latin",
+}
+
+
+def chinese(text: str) -> Iterator[str]:
+    """Full-width punctuation, curly quotes, and a space between 中文 and Latin letters or numbers."""
+    import autocorrect_py
+
+    autocorrect_py.load_config('{"rules": {"space-dash": 0}}')  # type: ignore[attr-defined]  # 编码器-解码器, as in the glossary
+    text = re.sub(r"\([\w.]+(, [^(),]+)+\)", "X", text)  # a shape, (n, 隐藏单元数), is written as in code
+    found_here = False
+    for pattern, name in CHINESE.items():
+        for found in pattern.finditer(text):
+            found_here = True
+            yield f"{name}: {_around(text, found)!r}"
+    if found_here:
+        return
+    for line in text.splitlines():
+        if re.search(f"[{HAN}]", line) and (better := autocorrect_py.format(line)) != line:
+            at = next(i for i, (a, b) in enumerate(zip(line + "\0", better + "\0", strict=False)) if a != b)
+            yield f"write {better[max(0, at - 6) : at + 8]!r} for {line[max(0, at - 6) : at + 8]!r}"
+
+
+def _around(text: str, found: re.Match[str]) -> str:
+    return text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
+
+
+RULES = {"vi": vietnamese, "zh": chinese}  # the typography of a language; one without rules has none
+LETTERS = {
+    "vi": VIETNAMESE,
+    "zh": re.compile(f"[{HAN}]"),
+}  # what a sentence of the language cannot do without
+
+
+def untranslated(markdown: str, language: str, english: set[str]) -> Iterator[str]:
+    """Paragraphs left in English, but for references: they hold an address, and their titles stay."""
+    for paragraph in paragraphs(markdown):
+        words = len(re.findall(r"[A-Za-z]{2,}", prose(paragraph)))
+        local = LETTERS.get(language)
+        copied = paragraph in english and words >= 5
+        foreign = local and words >= 12
+        if (copied or foreign) and not (local and local.search(paragraph)) and "://" not in paragraph:
+            yield f"left in English: {paragraph[:60]!r}"
+
+
+def paragraphs(markdown: str) -> list[str]:
+    """Return the paragraphs of a text without fenced code."""
+    text = re.sub(r"^([ \t]*)(`{3,}|~{3,}).*?^\1\2`*$", "", markdown, flags=re.S | re.M)
+    return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def typos(texts: list[Text], root: Path = ROOT) -> Iterator[Finding]:
+    """Misspelled English words (American spelling), by `typos` with its settings in pyproject.toml."""
+    where: list[str] = []
+    lines: list[str] = []
+    for text in texts:
+        extract = prose(text.text).splitlines()
+        lines += extract
+        where += [text.where] * len(extract)
+    if not lines:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "prose.txt"
+        page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        tool = Path(sysconfig.get_path("scripts")) / "typos"
+        command = [
+            str(tool),
+            "--format",
+            "json",
+            "--isolated",
+            "--config",
+            str(root / "pyproject.toml"),
+            str(page),
+        ]
+        result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    if result.returncode not in (0, 2):  # 2: there are typos
+        raise RuntimeError(f"typos failed: {result.stderr.strip()}")
+    for line in result.stdout.splitlines():
+        found = json.loads(line)
+        if found["type"] == "typo":
+            better = " or ".join(found["corrections"]) or "something else"
+            yield Finding(where[found["line_num"] - 1], f"spelling: {found['typo']!r}, write {better}")
+
+
+def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
+    """Return what is wrong with the language of these texts."""
+    found = list(typos([text for text in texts if text.language == "en"], root))
+    english = {part for text in texts if text.language == "en" for part in paragraphs(text.text)}
+    for where, language, text in texts:
+        if language == PRINTED:
+            if sentence := re.search(r"(?:\b[a-z]{2,}\b[ ,]+){4,}[a-z]{2,}", text):
+                found.append(Finding(where, f"printed in English: {sentence[0][:60]!r}; see d2l.text"))
+            continue
+        words = prose(text)
+        slips = [] if ".md#" in where else list(commonmark(text))  # only notebooks are read outside GitHub
+        slips += [*normalized(text), *vocabulary(words, language, root)]
+        if ".md#" not in where:
+            slips += thousands(words, language)
+        if language in RULES:
+            slips += RULES[language](words)
+        if language != "en":
+            slips += untranslated(text, language, english)
+        found += [Finding(where, slip) for slip in slips]
+    return found
+
+
+def main() -> int:
+    """Check the whole course; return the exit code."""
+    try:
+        findings = check(list(course_texts()))
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for finding in findings:
+        print(finding)
+    print(f"{len(findings)} findings" if findings else "no findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
