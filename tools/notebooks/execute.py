@@ -44,9 +44,11 @@ VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a devic
 FIND_TOOLS = f"import sys; sys.path.insert(0, {str(ROOT)!r})"
 # What makes a kernel compute as another machine would. {tools}: FIND_TOOLS.
 ELSEWHERE = {
-    "with other last digits and two threads": "{tools}\nfrom tools.portability.perturbed import shift\nshift()\n"
+    "with other last digits and two threads": "{tools}\n"
+    "from tools.portability.perturbed import shift\nshift()\n"
     "import torch; torch.set_num_threads(2); sys.path.pop(0)",
-    "on another device": "{tools}\nfrom tools.portability.fake_cuda import be_a_gpu\nbe_a_gpu(); sys.path.pop(0)",
+    "on another device": "{tools}\n"
+    "from tools.portability.fake_cuda import be_a_gpu\nbe_a_gpu(); sys.path.pop(0)",
 }
 CELL_SECONDS = 300
 
