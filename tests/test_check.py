@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,9 @@ import torch
 
 import d2lmini as d2l
 import d2lmini.notebook.check
-from d2lmini.notebook import progress
-from d2lmini.notebook.check import TASKS
-from d2lmini.notebook.content import exercise_content
+from d2lmini.notebook import progress, tasks
+from d2lmini.notebook.content import exercise_content, exercise_names
+from d2lmini.notebook.tasks import NAMES, load_task
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -51,13 +52,13 @@ BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_published_solution_passes(capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert "Correct." in told(capsys, name, written(solution_code(name)))
     assert progress.answers()[name] == {"done": True}
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_starting_point_is_not_written_yet(capsys: pytest.CaptureFixture[str], name: str) -> None:
     starter = exercise_content(name, "en")["starter"]
     if name == ATTENTION:
@@ -241,10 +242,18 @@ def test_a_known_bug_is_named(
     assert progress.answers() == {}
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_bug_has_words_and_a_test(name: str) -> None:
-    assert set(TASKS[name].bugs) == set(exercise_content(name, "en")["bugs"])
-    assert set(TASKS[name].bugs) == {bug for task, _, bug in KNOWN_WRONG if task == name}
+    bugs = load_task(name).bugs.keys()
+    assert bugs == exercise_content(name, "en")["bugs"].keys()
+    assert bugs == {bug for task, _, bug in KNOWN_WRONG if task == name}
+
+
+def test_every_code_exercise_has_a_file_of_its_own() -> None:
+    code_exercises = {name for name in exercise_names() if exercise_content(name, "en")["kind"] == "code"}
+    assert set(NAMES) == code_exercises
+    files = {path.stem for path in Path(tasks.__file__).parent.glob("*.py")} - {"__init__"}
+    assert sorted(files) == sorted(name.partition("/")[2].replace("-", "_") for name in NAMES)
 
 
 def test_a_matrix_is_judged_by_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
