@@ -255,6 +255,14 @@ def test_beam_search_with_one_beam_is_greedy_and_with_many_is_better(model):
         assert len({said for said, _ in several}) == len(several) <= 5
 
 
+def test_a_length_penalty_below_zero_is_refused():
+    _, source_vocab, target_vocab = small_data()
+    net = recurrent(source_vocab, target_vocab)
+    for alpha in (-0.1, math.nan):
+        with pytest.raises(ValueError, match=rf"^alpha: got {alpha}; with 0 or more"):
+            d2l.beam_search(net, "Go!", source_vocab, target_vocab, 5, "cpu", alpha=alpha)
+
+
 @MODELS
 def test_a_tree_holds_every_beginning_that_a_beam_search_looked_at(model):
     net, source_vocab, target_vocab = trained(model)

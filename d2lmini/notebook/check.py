@@ -5,7 +5,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -43,9 +43,11 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         return
     task = tasks.load_task(name)
     verdict = _Verdict(task, {bug: _plain(text) for bug, text in content["bugs"].items()})
-    finished = _within(seconds, lambda: verdict.judge(function))
-    print(verdict.message if finished else message("check_time", seconds=f"{seconds:g}"))
-    if finished and verdict.right:
+    end = _within(seconds, lambda: verdict.judge(function))
+    print(verdict.message if end == "finished" else message("check_time", seconds=f"{seconds:g}"))
+    if end == "running":
+        print(message("check_running"))
+    if end == "finished" and verdict.right:
         progress.answered(name, {"done": True})
 
 
@@ -151,9 +153,19 @@ class _Verdict:
                 off = ~torch.isclose(numbers, right.double(), atol=1e-4)
                 if off.any():
                     index = tuple(off.nonzero()[0].tolist())
-                    value = {"expected": float(right[index]), "given": float(numbers[index])}
-                    return message("check_value", shapes=shapes, name=name, place=list(index), **value)
+                    wanted, given = _told_apart(float(right[index]), float(numbers[index]))
+                    value = {"place": list(index), "expected": wanted, "given": given}
+                    return message("check_value", shapes=shapes, name=name, **value)
         raise AssertionError("called without a difference")
+
+
+def _told_apart(expected: float, given: float) -> tuple[str, str]:
+    """Write two different numbers with three decimals, or with as many as it takes to tell them apart."""
+    for decimals in range(3, 17):
+        texts = f"{expected:.{decimals}f}", f"{given:.{decimals}f}"
+        if float(texts[0]) != float(texts[1]):
+            break
+    return texts
 
 
 def _as_tuple(result: Any) -> tuple[Any, ...]:
@@ -212,10 +224,11 @@ class _OutOfTime(BaseException):
     """Raised in a function that does not end; no Exception, so that `except Exception` lets it pass."""
 
 
-def _within(seconds: float, work: Callable[[], None]) -> bool:
-    """Run `work` in a thread and say whether it came to its end. What it raises is raised here.
+def _within(seconds: float, work: Callable[[], None]) -> Literal["finished", "stopped", "running"]:
+    """Run `work` in a thread for so many seconds and say how it ended. What it raises is raised here.
 
-    It is stopped after so many seconds, and also when Jupyter's stop button interrupts the waiting.
+    Jupyter's stop button, which interrupts the waiting, stops the thread as well. Work that catches even
+    `BaseException` cannot be stopped.
     """
     failures: list[BaseException] = []
     finished, ended = threading.Event(), threading.Event()
@@ -243,12 +256,12 @@ def _within(seconds: float, work: Callable[[], None]) -> bool:
         _stop(thread, ended)
     if failures:
         raise failures[0]
-    return finished.is_set()
+    return "finished" if finished.is_set() else "stopped" if ended.is_set() else "running"
 
 
 def _stop(thread: threading.Thread, ended: threading.Event) -> None:
     """Raise `_OutOfTime` in a thread, at its next line of Python: on every system, inside Jupyter too."""
-    for _ in range(20):  # more than once, in case a bare `except` swallows it
+    for _ in range(20):  # more than once, in case a bare `except` catches it
         if ended.is_set():
             thread.join()
             return
