@@ -75,7 +75,6 @@ from .training import (
     Timer as Timer,
     Training as Training,
     grad_clipping as grad_clipping,
-    train_seq2seq as train_seq2seq,
 )
 from .decoding import (
     BeamNode as BeamNode,
@@ -116,7 +115,7 @@ from .notebook.plotting import (
     show_heatmaps as show_heatmaps,
     use_svg_display as use_svg_display,
 )
-from .notebook.animator import Animator as Animator
+from .notebook.animator import Animator as Animator, train_seq2seq as train_seq2seq
 from .notebook.figures import figure as figure
 from .notebook.exercises import exercise as exercise
 from .notebook.progress import progress as progress
