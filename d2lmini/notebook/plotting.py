@@ -302,16 +302,16 @@ def _name_line_ends(axes: Axes, names: Sequence[str]) -> bool:
 def line_title(xlabel: str | None, ylabel: str | None, names: Sequence[str] | None) -> str:
     title = text("Line plot")
     if xlabel and ylabel:
-        title = text("Line plot of {y} over {x}").format(x=label(xlabel), y=label(ylabel))
+        title = text("Line plot of {y} over {x}", x=label(xlabel), y=label(ylabel))
     if not names:
         return title
-    return text("{title}: {names}").format(title=title, names=text(", ").join(label(name) for name in names))
+    return text("{title}: {names}", title=title, names=text(", ").join(label(name) for name in names))
 
 
 def line_description(ys: list[np.ndarray], names: Sequence[str] | None) -> str:
     called = [label(name) for name in names] if names else [str(i + 1) for i in range(len(ys))]
     return text("; ").join(
-        text("{name}: from {first} to {last}").format(name=name, first=f"{y[0]:.3g}", last=f"{y[-1]:.3g}")
+        text("{name}: from {first} to {last}", name=name, first=f"{y[0]:.3g}", last=f"{y[-1]:.3g}")
         for name, y in zip(called, ys, strict=True)
         if len(y)
     )
@@ -396,8 +396,8 @@ def show_heatmaps(
             if titles:
                 axes.set_title(label(titles[j]))
         _draw_scale(figure, grid, norm, cmap or chosen)
-        title = text("Heatmap; rows: {y}; columns: {x}").format(x=label(xlabel), y=label(ylabel))
-        description = text("Values from {low} to {high}").format(low=f"{low:.3g}", high=f"{high:.3g}")
+        title = text("Heatmap; rows: {y}; columns: {x}", x=label(xlabel), y=label(ylabel))
+        description = text("Values from {low} to {high}", low=f"{low:.3g}", high=f"{high:.3g}")
         show(figure, title, description)
 
 
@@ -530,7 +530,8 @@ def _beam_description(tree: "BeamTree") -> str:
     """Say, for each step, which beginnings were kept, and which translation is the best."""
     steps = sorted({node.step for node in tree.nodes})
     said = [
-        text("step {step} keeps {names}").format(
+        text(
+            "step {step} keeps {names}",
             step=step,
             names=text(", ").join(
                 " ".join(tree.tokens(number))
@@ -540,5 +541,5 @@ def _beam_description(tree: "BeamTree") -> str:
         )
         for step in steps
     ]
-    best = text("best: {name}").format(name=" ".join(tree.tokens(tree.finished[0][1])))
+    best = text("best: {name}", name=" ".join(tree.tokens(tree.finished[0][1])))
     return text("; ").join([*said, best])
