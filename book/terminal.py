@@ -13,12 +13,12 @@ import re
 
 def say(key: str, **values: object) -> str:
     """Return a text of the section `[setup]` in the reader's language, filled in."""
-    from d2lmini.language import words  # not by old Pythons
+    from d2lmini.language import fill, words  # not by old Pythons
 
-    found = words(language())["setup"]
+    text = words(language())["setup"]
     for name in key.split("."):
-        found = found[name]
-    return found.format(**values)
+        text = text[name]
+    return fill(text, **values)
 
 
 def language() -> str:

@@ -6,27 +6,22 @@ rectangle of numbers with their valid lengths beside it, and pairs of such recta
 
 import csv
 import operator
-import os
 import re
 import unicodedata
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler, TensorDataset
 
-from d2lmini.download import cache_folder, fetch
 from d2lmini.errors import one_of
 from d2lmini.letters import HAN
 
 TARGETS = ("fr", "vi", "zh")
-ORIGINS = ("course", "tatoeba")
 
 # ---- text to tokens
 
@@ -328,9 +323,7 @@ def load_array(data_arrays: Sequence[Tensor], batch_size: int, is_train: bool = 
 # ---- sentence pairs
 
 
-def read_data_nmt(
-    target: str = "fr", *, origin: str = "course", path: str | os.PathLike[str] | None = None
-) -> str:
+def read_data_nmt(target: str = "fr") -> str:
     r"""Return the sentence pairs to train on as one text, a pair a line: `English<TAB>translation`.
 
     A sentence of the course with several valid translations comes once, with the first of them: a model that
@@ -339,70 +332,42 @@ def read_data_nmt(
 
     Args:
         target: `"fr"`, `"vi"` or `"zh"`.
-        origin: `"course"`, the pairs written for this course, or `"tatoeba"`, a large file from
-            tatoeba.org (CC BY 2.0 FR), which is fetched when it is first asked for.
-        path: for `"tatoeba"`: a folder to keep files in, or a file you have (text with tabs, or a zip of
-            one); left out, the folder `d2lmini` among the caches of your system, as `~/.cache`.
 
     Raises:
-        ValueError: for another `target` or `origin`, or a file that holds no sentence pairs.
-        ConnectionError: the file is not there and cannot be fetched.
-        OSError: what is fetched cannot be written.
+        ValueError: for another `target`.
 
-    Source: D2L 0.17, `d2l.read_data_nmt`.
+    Source: D2L 0.17, `d2l.read_data_nmt`, which fetches a larger file; these pairs are the course's own.
 
     Example:
         >>> read_data_nmt("vi").split("\n")[0].count("\t")
         1
     """
-    _check_choice("target", target, TARGETS)
-    _check_choice("origin", origin, ORIGINS)
-    if origin == "tatoeba":
-        return "\n".join("\t".join(pair) for pair in _tatoeba_pairs(target, path))
-    return "\n".join(
-        f"{english}\t{others[0]}" for english, others in course_sentences("en", target, "train").items()
-    )
+    _check_target(target)
+    sentences = course_sentences("en", target, "train")
+    return "\n".join(f"{english}\t{translations[0]}" for english, translations in sentences.items())
 
 
-def held_out_nmt(
-    target: str = "fr",
-    *,
-    reverse: bool = False,
-    origin: str = "course",
-    num_examples: int = 600,
-    path: str | os.PathLike[str] | None = None,
-) -> list[tuple[str, list[str]]]:
+def held_out_nmt(target: str = "fr", *, reverse: bool = False) -> list[tuple[str, list[str]]]:
     """Return sentences that `load_data_nmt` never trains on, each with all of its valid translations.
 
     Args:
         target: `"fr"`, `"vi"` or `"zh"`.
         reverse: from the target language into English.
-        origin: as in `read_data_nmt`. The course's held-out pairs are fixed; those of a Tatoeba file are the
-            first 100 sentences after the first `num_examples` pairs that do not occur in these.
-        num_examples: how many pairs of a Tatoeba file you train on.
-        path: as in `read_data_nmt`.
 
     Returns:
         Source sentences with the list of their translations, in the order of the file.
+
+    Raises:
+        ValueError: for another `target`.
 
     Example:
         >>> source, references = held_out_nmt("vi")[0]
         >>> isinstance(source, str), len(references) >= 1
         (True, True)
     """
-    _check_choice("target", target, TARGETS)
-    _check_choice("origin", origin, ORIGINS)
-    if origin == "course":
-        languages = (target, "en") if reverse else ("en", target)
-        return list(course_sentences(*languages, "test").items())
-    every = _tatoeba_pairs(target, path)
-    seen = {pair[1 if reverse else 0] for pair in every[:num_examples]}
-    found: dict[str, list[str]] = {}
-    for pair in every[num_examples:]:
-        source, translation = pair[::-1] if reverse else pair
-        if source not in seen and (source in found or len(found) < 100):
-            found.setdefault(source, []).append(translation)
-    return list(found.items())
+    _check_target(target)
+    languages = (target, "en") if reverse else ("en", target)
+    return list(course_sentences(*languages, "test").items())
 
 
 def load_data_nmt(
@@ -412,9 +377,7 @@ def load_data_nmt(
     *,
     target: str = "fr",
     reverse: bool = False,
-    origin: str = "course",
     min_freq: int = 2,
-    path: str | os.PathLike[str] | None = None,
 ) -> tuple[DataLoader[Any], Vocab, Vocab]:
     """Return minibatches of sentence pairs and the two vocabularies.
 
@@ -424,10 +387,8 @@ def load_data_nmt(
         num_examples: how many pairs to take, from the first on.
         target: `"fr"`, `"vi"` or `"zh"`; the source is English.
         reverse: from that language into English.
-        origin: `"course"` or `"tatoeba"`, see `read_data_nmt`.
         min_freq: a token that occurs less often becomes `<unk>`. With 2, as in D2L, the model meets
             `<unk>` while it learns and can deal with a word that it has never seen.
-        path: see `read_data_nmt`.
 
     Returns:
         An iterator over (source, source valid lengths, target, target valid lengths), of shapes
@@ -450,7 +411,7 @@ def load_data_nmt(
     """
     if num_examples < 1:
         raise ValueError(f"num_examples: got {num_examples}; take 1 pair or more")
-    text = preprocess_nmt(read_data_nmt(target, origin=origin, path=path))
+    text = preprocess_nmt(read_data_nmt(target))
     source, translation = tokenize_nmt(text, num_examples)
     if reverse:
         source, translation = translation, source
@@ -464,9 +425,9 @@ def load_data_nmt(
     return load_array(arrays, batch_size), source_vocab, target_vocab
 
 
-def _check_choice(name: str, given: str, allowed: Sequence[str]) -> None:
-    if given not in allowed:
-        raise ValueError(one_of(name, given, allowed))
+def _check_target(target: str) -> None:
+    if target not in TARGETS:
+        raise ValueError(one_of("target", target, TARGETS))
 
 
 @cache
@@ -483,88 +444,10 @@ def course_sentences(source: str, target: str, split: str) -> dict[str, list[str
         target: another of these.
         split: `"train"` or `"test"`.
     """
-    found: dict[str, list[str]] = {}
+    translations: dict[str, list[str]] = {}
     for row in _course_rows():
         if row["split"] == split:
-            others = row[target].split(" | ")
-            for one in row[source].split(" | "):
-                found[one] = list(dict.fromkeys([*found.get(one, []), *others]))
-    return found
-
-
-# ---- the files of Tatoeba
-
-# file inside the zip, address, checksum: the last two change from time to time, so that they have none
-_TATOEBA = {
-    "fr": (
-        "fra.txt",
-        "https://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip",
-        "94646ad1522d915e7b0f9296181140edcf86a4f5",
-    ),
-    "vi": ("vie.txt", "https://www.manythings.org/anki/vie-eng.zip", None),
-    "zh": ("cmn.txt", "https://www.manythings.org/anki/cmn-eng.zip", None),
-}
-_FEWEST_PAIRS = 1000  # of a file that is fetched: fewer is an error page or a stub
-_MOST_BYTES = 500_000_000  # of a file inside a zip: the largest has some 50 MB, more is a trap
-
-
-def _tatoeba_pairs(target: str, path: str | os.PathLike[str] | None) -> list[tuple[str, str]]:
-    place = Path(path) if path is not None else cache_folder()
-    name, url, sha1 = _TATOEBA[target]
-    if not place.is_file():
-
-        def check(file: Path) -> object:
-            return _parse_tatoeba(_file_bytes(file, name), str(file), fewest=_FEWEST_PAIRS)
-
-        try:
-            place = fetch(url, place / url.rpartition("/")[2], sha1=sha1, check=check)
-        except ConnectionError as error:
-            raise ConnectionError(f"{error}. Or use origin='course', which needs no network") from error
-    pairs, skipped = _parse_tatoeba(_file_bytes(place, name), str(place), fewest=1)
-    if skipped:
-        total = skipped + len(pairs)
-        print(f"{place.name}: left out {skipped} of {total} lines: not valid UTF-8, or no pair of sentences")
-    return pairs
-
-
-def _file_bytes(path: Path, name: str) -> bytes:
-    """Return what is in a text file, or in the file `name` of a zip."""
-    content = path.read_bytes()
-    if not content.startswith(b"PK"):
-        return content
-    try:
-        with zipfile.ZipFile(path) as archive:
-            inside = [entry for entry in archive.namelist() if entry.rpartition("/")[2] == name]
-            if not inside:
-                raise ValueError(f"path: {path} holds no {name}, but {', '.join(archive.namelist()[:5])}")
-            with archive.open(inside[0]) as file:  # read() would trust the size that the zip claims
-                content = file.read(_MOST_BYTES + 1)
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"path: {path} is damaged: {error}") from None
-    if len(content) > _MOST_BYTES:
-        raise ValueError(f"path: {name} in {path} has more than {_MOST_BYTES} bytes, the most that are read")
-    return content
-
-
-def _parse_tatoeba(content: bytes, name: str, fewest: int) -> tuple[list[tuple[str, str]], int]:
-    """Return the pairs of a file and how many of its lines could not be read.
-
-    Real files have CRLF line ends, a third column with the attribution, and a line that is not UTF-8.
-    """
-    pairs, skipped = [], 0
-    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        if not line.strip():
-            continue
-        try:
-            columns = line.decode("utf-8").strip("\r").split("\t")
-        except UnicodeDecodeError:
-            columns = []
-        if len(columns) < 2 or not (columns[0].strip() and columns[1].strip()):
-            skipped += 1
-            continue
-        pairs.append((columns[0].strip(), columns[1].strip()))
-    if len(pairs) < max(fewest, skipped):
-        raise ValueError(
-            f"path: {name} has {len(pairs)} sentence pairs with a tab between, expected {fewest} or more"
-        )
-    return pairs, skipped
+            for sentence in row[source].split(" | "):
+                every = [*translations.get(sentence, []), *row[target].split(" | ")]
+                translations[sentence] = list(dict.fromkeys(every))
+    return translations

@@ -90,7 +90,7 @@ def beam_search(
         Up to `beam_size` translations with their scores, the best first.
 
     Raises:
-        ValueError: `beam_size` is less than 1.
+        ValueError: `beam_size` is less than 1, or `alpha` less than 0.
 
     Source: Dive into Deep Learning, 10.8 "Beam Search"; the length penalty is theirs.
 
@@ -159,7 +159,7 @@ class BeamTree:
 
     def tokens(self, node: int) -> list[str]:
         """Return the tokens of a beginning, from the first to that of `node`."""
-        return [self.nodes[one].token for one in self.path(node)]
+        return [self.nodes[step].token for step in self.path(node)]
 
 
 def beam_tree(
@@ -186,6 +186,8 @@ def beam_tree(
     """
     if beam_size < 1:
         raise ValueError(f"beam_size: got {beam_size}; keep 1 beginning or more")
+    if not alpha >= 0:
+        raise ValueError(f"alpha: got {alpha}; with 0 or more long translations are not at a disadvantage")
     bos, eos = (special_token("tgt_vocab", tgt_vocab, token) for token in ("<bos>", "<eos>"))
     nodes: list[BeamNode] = []
     finished: list[tuple[float, int]] = []
@@ -217,7 +219,7 @@ def beam_tree(
             finished += [
                 (log_prob / num_steps**alpha, node) for log_prob, node, *_ in beams if node is not None
             ]
-    finished.sort(key=lambda one: one[0], reverse=True)
+    finished.sort(key=lambda translation: translation[0], reverse=True)
     return BeamTree(nodes, finished[:beam_size])
 
 

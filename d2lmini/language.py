@@ -1,15 +1,11 @@
 """The reader's language: one line at the top of a notebook, and every label, message and example follows it.
 
 ``words/`` has a file for each language of the course; a language exists because its file does. English is the
-source: the other files have its sections and keys, or `words` says where they differ. Code names the labels
-of plots by their English text, so that a cell reads the same in every edition of a chapter.
+source: a test compares the other files with it. Code names the labels of plots by their English text, so that
+a cell reads the same in every edition of a chapter.
 """
 
-import gettext
-import re
-import string
 import tomllib
-from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,14 +13,9 @@ from typing import Any
 from d2lmini.errors import nearest, one_of
 
 _FILES = files("d2lmini") / "words"
-_found = sorted(file.name.removesuffix(".toml") for file in _FILES.iterdir() if file.name.endswith(".toml"))
-LANGUAGES = tuple(sorted(_found, key="en".__ne__))  # English first
-_FORMS = {"zero", "one", "two", "few", "many", "other"}  # of a plural, as Unicode's CLDR names them
+_codes = (file.name.removesuffix(".toml") for file in _FILES.iterdir() if file.name.endswith(".toml"))
+LANGUAGES = tuple(sorted(_codes, key=lambda code: (code != "en", code)))  # English first
 _current = "en"
-
-
-class WordsError(ValueError):
-    """A file of words is damaged or incomplete; the text says where."""
 
 
 def use_language(language: str) -> None:
@@ -47,6 +38,7 @@ def use_language(language: str) -> None:
 
 
 def _known(language: str) -> str:
+    """Return a language of the course as it is; refuse any other."""
     if language not in LANGUAGES:
         raise ValueError(one_of("language", language, LANGUAGES))
     return language
@@ -62,12 +54,13 @@ def current_language() -> str:
     return _current
 
 
-def text(english: str, language: str | None = None) -> str:
+def text(english: str, language: str | None = None, **values: object) -> str:
     """Return a text of the course in the reader's language.
 
     Args:
         english: the English text, a key of the section ``[plots]``.
         language: another language than the reader's.
+        values: what stands in its places, `{name}`.
 
     Raises:
         ValueError: there is no such text (the nearest ones are named), or no such language.
@@ -75,11 +68,13 @@ def text(english: str, language: str | None = None) -> str:
     Example:
         >>> text("cats and dogs drink milk").split()
         ['cats', 'and', 'dogs', 'drink', 'milk']
+        >>> text("Values from {low} to {high}", low=0, high=1)
+        'Values from 0 to 1'
     """
     texts: dict[str, str] = words(_known(language or _current))["plots"]
     if english not in texts:
         raise ValueError(f"english: the course has no text {english!r}{nearest(english, texts)}")
-    return texts[english]
+    return fill(texts[english], **values) if values else texts[english]
 
 
 def label(english: str) -> str:
@@ -89,11 +84,11 @@ def label(english: str) -> str:
         >>> label("my own axis")
         'my own axis'
     """
-    known: dict[str, str] = words(_current)["plots"]
-    return known.get(english, english)
+    texts: dict[str, str] = words(_current)["plots"]
+    return texts.get(english, english)
 
 
-def message(key: str, **values: Any) -> str:
+def message(key: str, **values: object) -> str:
     """Return a text of the section ``[messages]`` in the reader's language, filled in.
 
     Args:
@@ -104,13 +99,28 @@ def message(key: str, **values: Any) -> str:
         >>> message("progress_taken", count=1), message("progress_taken", count=0)
         ('Took over 1 answer.', 'Took over 0 answers.')
     """
-    found = words(_current)["messages"][key]
-    if isinstance(found, dict):
-        rules = words(_current)["language"]["plural"].items()
-        fits = (form for form, rule in rules if form in found and gettext.c2py(rule)(values["count"]))
-        found = found[next(fits, "other")]
-    filled: str = found.format(**values)
-    return filled
+    forms = words(_current)["messages"][key]
+    if isinstance(forms, str):
+        return fill(forms, **values)
+    rules = words(_current)["language"]["plural"]  # form -> condition on n, in Python
+    fits = (form for form in rules if form in forms and eval(rules[form], {"n": values["count"]}))
+    return fill(forms[next(fits, "other")], **values)
+
+
+def fill(text: str, **values: object) -> str:
+    """Put values into the places of a text, `{name}`.
+
+    Raises:
+        KeyError: a place has no value.
+
+    Example:
+        >>> fill("{done} of {total}", done=1, total=2)
+        '1 of 2'
+    """
+    try:
+        return text.format(**values)
+    except KeyError as error:
+        raise KeyError(f"{error.args[0]}: give a value for this place of {text!r}") from None
 
 
 @cache
@@ -119,79 +129,5 @@ def words(language: str) -> dict[str, Any]:
 
     Args:
         language: one of `LANGUAGES`.
-
-    Raises:
-        WordsError: the file is not TOML, or differs from the English one in its keys or in the places that
-            are filled in. Every difference is named with file and line.
     """
-    source, found = _read(language)
-    if language != "en":
-        english_source, english = _read("en")
-        wrong = [
-            f"d2lmini/words/{name}.toml:{_line(text, path)}: {what}"
-            for name, path, what in _differences(english, found, language)
-            for text in [english_source if name == "en" else source]
-        ]
-        if wrong:
-            raise WordsError("\n".join(wrong))
-    return found
-
-
-def _read(language: str) -> tuple[str, dict[str, Any]]:
-    source = (_FILES / f"{language}.toml").read_text(encoding="utf-8")
-    try:
-        return source, tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise WordsError(f"d2lmini/words/{language}.toml:{line[1] if line else 1}: {error}") from None
-
-
-def _differences(
-    english: Any, other: Any, language: str, path: tuple[str, ...] = ()
-) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Yield the file to look at, the key, and what is wrong there."""
-    key = ".".join(path)
-    if isinstance(english, dict) and english.keys() <= _FORMS:
-        if not isinstance(other, dict) or "other" not in other or not other.keys() <= _FORMS:
-            yield language, path, f"{key} needs its plural forms, {{other = …}} at the least"
-            return
-        english, other = english["other"], other["other"]
-    if type(english) is not type(other):
-        yield language, path, f"{key} is {other!r}; in English it is {english!r}"
-    elif isinstance(english, dict):
-        for name in sorted(english.keys() | other.keys()):
-            inner = (*path, name)
-            if name not in other:
-                yield "en", inner, f"{'.'.join(inner)} is missing in {language}.toml"
-            elif name not in english:
-                yield language, inner, f"{'.'.join(inner)} does not exist in en.toml"
-            elif inner != ("language", "plural"):
-                yield from _differences(english[name], other[name], language, inner)
-    elif (isinstance(english, list) and len(english) != len(other)) or (english and not other):
-        yield language, path, f"{key} lacks a text that it has in English"
-    elif _places(str(english)) != _places(str(other)):
-        places = ", ".join(f"{{{place}}}" for place in sorted(_places(str(english)))) or "none"
-        yield language, path, f"{key} must have the same places to fill in as in English: {places}"
-
-
-def _places(text: str) -> set[str]:
-    """Return the names in braces; what only looks like one (a formula) counts as itself."""
-    try:
-        return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-    except ValueError:
-        return set(re.findall(r"\{[^{}]*\}", text))
-
-
-def _line(source: str, path: tuple[str, ...]) -> int:
-    """Return the line of a key, which tomllib does not tell: in our files each key begins a line."""
-    section: tuple[str, ...] = ()
-    for number, line in enumerate(source.splitlines(), 1):
-        if head := re.fullmatch(r"\[([\w.]+)\]", line):
-            section = tuple(head[1].split("."))
-        if section == path:
-            return number
-        if section and section == path[: len(section)]:
-            key = path[len(section)]
-            if line.startswith((f"{key} =", f'"{key}" =')):
-                return number
-    return 1
+    return tomllib.loads((_FILES / f"{language}.toml").read_text(encoding="utf-8"))

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from d2lmini import hooks
 from d2lmini.attention import sequence_mask
 from d2lmini.data import Vocab, special_token
 
@@ -185,42 +184,15 @@ def train_seq2seq(
     num_epochs: int,
     tgt_vocab: Vocab,
     device: torch.device | str,
+    on_epoch: Callable[[int, float], None],
 ) -> Training:
-    """Train an encoder-decoder by teacher forcing, and show the loss meanwhile: in a notebook as a curve.
+    """Train an encoder-decoder by teacher forcing: the loop of `d2l.train_seq2seq`, which shows the loss.
 
     The steps are those of D2L: weights drawn by Xavier's rule, Adam, gradients clipped to norm 1. They take
-    less time: a batch is cut to its longest sentence, Adam is one fused kernel, and no step waits for a
-    number.
+    less time: a batch is cut to its longest sentence, Adam is one fused kernel, and there is no `.item()`
+    inside the loop, so that the queue of a GPU never drains.
 
-    Args:
-        net: an `EncoderDecoder`; `net(source, decoder input, source valid lengths)` returns scores and a
-            state.
-        data_iter: minibatches (source, source valid lengths, target, target valid lengths), see
-            `load_data_nmt`.
-        lr: learning rate.
-        num_epochs: how often to go through the data.
-        tgt_vocab: has `<bos>`.
-        device: where to train; `net` is moved there.
-
-    Returns:
-        The losses and the speed.
-
-    Raises:
-        ValueError: `num_epochs` is less than 1, `lr` is not positive, `tgt_vocab` lacks `<bos>`, or
-            `data_iter` is empty.
-
-    Source: D2L 0.17, `d2l.train_seq2seq`, which returns nothing.
-
-    Example:
-        >>> import d2lmini as d2l
-        >>> _ = torch.manual_seed(0)
-        >>> batches, source_vocab, target_vocab = d2l.load_data_nmt(8, num_steps=8, num_examples=8)
-        >>> encoder = d2l.Seq2SeqEncoder(len(source_vocab), 8, 16, num_layers=1)
-        >>> decoder = d2l.Seq2SeqAttentionDecoder(len(target_vocab), 8, 16, num_layers=1)
-        >>> net = d2l.EncoderDecoder(encoder, decoder)
-        >>> training = train_seq2seq(net, batches, 0.01, 20, target_vocab, "cpu")
-        >>> training.losses[-1] < training.losses[0]
-        True
+    Arguments, result and errors are those of `d2l.train_seq2seq`.
     """
     if num_epochs < 1:
         raise ValueError(f"num_epochs: got {num_epochs}; train 1 epoch or more")
@@ -235,7 +207,6 @@ def train_seq2seq(
     optimizer = torch.optim.Adam(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
     # a recurrent encoder reads padding as well, and must meet as much of it here as in a translation
     recurrent = any(isinstance(module, nn.RNNBase) for module in net.modules())
-    progress = (hooks.training_progress and hooks.training_progress(num_epochs)) or _terminal_line(num_epochs)
     timer, losses, seconds, tokens = Timer(), [], 0.0, 0
     for epoch in range(1, num_epochs + 1):
         timer.start()
@@ -260,7 +231,7 @@ def train_seq2seq(
             raise ValueError("data_iter: it gave no target token to learn from")
         losses.append(total.item() / count)
         seconds, tokens = seconds + timer.stop(), tokens + count
-        progress(epoch, losses[-1])
+        on_epoch(epoch, losses[-1])
     return Training(losses, tokens / seconds, device)
 
 
@@ -282,7 +253,7 @@ def _trimmed(batch: Sequence[Tensor], source: bool) -> tuple[Tensor, Tensor, Ten
     return X, X_valid_len, Y[:, : int(Y_valid_len.max())], Y_valid_len
 
 
-def _terminal_line(num_epochs: int) -> Callable[[int, float], None]:
+def terminal_line(num_epochs: int) -> Callable[[int, float], None]:
     """Show the loss in one line of a terminal, and nothing where there is no terminal."""
 
     def show(epoch: int, loss: float) -> None:

@@ -112,8 +112,10 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.chdir(tmp_path)
     progress._unsaved.clear()
     progress._warn.cache_clear()
+    progress._file.cache_clear()
     use_language("en")
     yield tmp_path
+    progress._file.cache_clear()
     use_language("en")
 
 

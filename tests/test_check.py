@@ -1,20 +1,21 @@
 """Code exercises: the published solution, every known bug, and functions that do odd things."""
 
 import _thread
+import re
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import d2lmini as d2l
-import d2lmini.notebook.check
-from d2lmini.notebook import progress
-from d2lmini.notebook.check import TASKS
-from d2lmini.notebook.content import exercise_content
+from d2lmini.notebook import check, progress, tasks
+from d2lmini.notebook.content import exercise_content, exercise_names
+from d2lmini.notebook.tasks import NAMES, load_task
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -51,13 +52,13 @@ BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_published_solution_passes(capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert "Correct." in told(capsys, name, written(solution_code(name)))
     assert progress.answers()[name] == {"done": True}
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_starting_point_is_not_written_yet(capsys: pytest.CaptureFixture[str], name: str) -> None:
     starter = exercise_content(name, "en")["starter"]
     if name == ATTENTION:
@@ -241,10 +242,18 @@ def test_a_known_bug_is_named(
     assert progress.answers() == {}
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_bug_has_words_and_a_test(name: str) -> None:
-    assert set(TASKS[name].bugs) == set(exercise_content(name, "en")["bugs"])
-    assert set(TASKS[name].bugs) == {bug for task, _, bug in KNOWN_WRONG if task == name}
+    bugs = load_task(name).bugs.keys()
+    assert bugs == exercise_content(name, "en")["bugs"].keys()
+    assert bugs == {bug for task, _, bug in KNOWN_WRONG if task == name}
+
+
+def test_every_code_exercise_has_a_file_of_its_own() -> None:
+    code_exercises = {name for name in exercise_names() if exercise_content(name, "en")["kind"] == "code"}
+    assert set(NAMES) == code_exercises
+    files = {path.stem for path in Path(tasks.__file__).parent.glob("*.py")} - {"__init__"}
+    assert sorted(files) == sorted(name.partition("/")[2].replace("-", "_") for name in NAMES)
 
 
 def test_a_matrix_is_judged_by_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,6 +282,23 @@ def test_a_loop_that_never_ends(capsys: pytest.CaptureFixture[str]) -> None:
     assert threading.active_count() == before, "it still runs"
 
 
+def test_a_function_that_cannot_be_stopped_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    let_go = threading.Event()
+    threads = []
+
+    def holds_on(*_: Any) -> None:
+        threads.append(threading.current_thread())
+        while not let_go.is_set():
+            with suppress(BaseException):
+                while not let_go.wait(0.01):
+                    pass
+
+    out = told(capsys, SPLIT, holds_on, seconds=0.3)
+    assert "did not finish" in out and "restart the kernel" in out
+    let_go.set()
+    threads[0].join()
+
+
 def test_a_checked_function_is_done_in_the_exercise_above(capsys: pytest.CaptureFixture[str]) -> None:
     shown = d2l.exercise(SPLIT)
     told(capsys, SPLIT, split_in_another_style)
@@ -281,6 +307,17 @@ def test_a_checked_function_is_done_in_the_exercise_above(capsys: pytest.Capture
 
 def test_nearly_right_is_not_right(capsys: pytest.CaptureFixture[str]) -> None:
     assert "should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h) + 0.01)
+
+
+def test_numbers_that_look_alike_get_more_decimals(capsys: pytest.CaptureFixture[str]) -> None:
+    for change in (0.0004, -0.0003, 0.00015):
+        out = told(capsys, SPLIT, lambda X, h, c=change: split_in_another_style(X, h) + c)
+        wanted, given = re.findall(r"-?\d+\.\d+", out.partition("should be")[2])
+        assert float(wanted) != float(given) and 3 <= len(wanted.partition(".")[2]) <= 5
+    out = told(capsys, LOCAL, lambda n, r: torch.full((n, n), -0.0002))
+    assert "should be 1.000; it is -0.000" in out
+    assert check._told_apart(0.0002, -0.0002) == ("0.0002", "-0.0002")
+    assert check._told_apart(1.0, float("inf")) == ("1.000", "inf")
 
 
 def test_other_troubles_are_told_kindly(capsys: pytest.CaptureFixture[str]) -> None:
@@ -343,7 +380,7 @@ def test_inputs_made_into_something_else_count_as_changed(capsys: pytest.Capture
 
 
 def test_what_goes_wrong_in_the_judge_is_not_called_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(d2lmini.notebook.check, "_has_gap", lambda _: 1 / 0)
+    monkeypatch.setattr(check, "_has_gap", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         d2l.check(SPLIT, split_in_another_style)
 

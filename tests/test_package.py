@@ -91,7 +91,7 @@ def test_a_wrong_name_is_an_attribute_error():
 
 # ---- rooms: the lower ones know nothing of the higher ones
 
-BOTTOM = {"language", "errors", "letters", "hooks"}  # of the whole package, without torch
+BOTTOM = {"language", "errors", "letters"}  # of the whole package, without torch
 KNOWS = {
     "bottom": {"bottom"},
     "models": {"bottom", "models"},
@@ -119,7 +119,7 @@ def imports(path: Path) -> set[str]:
             found |= {name.name for name in node.names}
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import"
-            # `from d2lmini import hooks` names a module
+            # `from d2lmini import errors` names a module
             found |= {f"{node.module}.{name.name}" for name in node.names}
     return found
 

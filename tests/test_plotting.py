@@ -82,6 +82,16 @@ def test_what_does_not_fit_together_is_refused():
         d2l.show_heatmaps(torch.eye(3)[None, None], "keys", "queries", xticklabels=["a", "b"])
 
 
+@pytest.mark.parametrize("labels", [range(5, 8), [5, 6, 7], np.arange(5, 8), torch.arange(5, 8), iter("567")])
+def test_labels_of_a_heatmap_may_be_numbers(shown, labels):
+    d2l.show_heatmaps(torch.eye(3)[None, None], "keys", "queries", xticklabels=labels)
+    assert {"5", "6", "7"} <= set(words(shown[0][0]))
+    d2l.show_heatmaps(torch.eye(3)[None, None], "keys", "queries", yticklabels=range(5, 8))
+    assert {"5", "6", "7"} <= set(words(shown[1][0]))
+    with pytest.raises(ValueError, match=r"yticklabels: got 0 .* give 3"):
+        d2l.show_heatmaps(torch.eye(3)[None, None], "keys", "queries", yticklabels=[])
+
+
 def test_a_name_has_its_color_in_every_plot():
     d2l.plot([0, 1], [[0, 1], [0, 2], [0, 3]], legend=["my own", "RNN", "queries"])
     mine, rnn, queries = plt.gca().lines

@@ -2,7 +2,11 @@
 
 import base64
 import json
+import os
 import re
+import subprocess
+import sys
+import threading
 import zlib
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ import d2lmini as d2l
 from d2lmini.notebook import progress
 from d2lmini.notebook.content import current_name, exercise_names
 
+ROOT = Path(__file__).parents[1]
 NAMES = exercise_names()
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -95,6 +100,101 @@ def test_a_file_that_cannot_be_read_is_never_overwritten(
     progress.keep_answer(NAMES[1], {"given": 3})
     kept = {NAMES[0]: {"given": 2}, "e/f": {"done": True}, NAMES[1]: {"given": 3}}
     assert answers_in_file() == before | kept
+
+
+SAVING = """\
+import sys
+from d2lmini.notebook import progress
+print(flush=True)
+sys.stdin.readline()  # both begin at once
+for number in range(60):
+    progress.keep_answer(f"{sys.argv[1]}/{number}", {"given": number})
+"""
+
+
+def test_two_kernels_that_save_at_once_lose_no_answer(own_folder: Path) -> None:
+    command = [sys.executable, "-c", SAVING]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    kernels = [
+        subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        for name in ("first", "second")
+    ]
+    try:
+        for kernel in kernels:
+            assert kernel.stdout and kernel.stdout.readline()
+        for kernel in kernels:
+            assert kernel.stdin
+            kernel.stdin.write(b"go\n")
+            kernel.stdin.flush()
+        assert [kernel.wait(timeout=120) for kernel in kernels] == [0, 0]
+    finally:
+        for kernel in kernels:
+            kernel.kill()
+            kernel.communicate()
+    assert len(answers_in_file()) == 120
+    assert [file.name for file in own_folder.iterdir()] == [progress.PROGRESS_FILE]
+
+
+@pytest.mark.parametrize("refusal", [OSError(37, "No locks available"), NotImplementedError("no flock")])
+def test_answers_are_saved_where_the_system_has_no_locks(
+    monkeypatch: pytest.MonkeyPatch, refusal: Exception
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise refusal
+
+    monkeypatch.setattr(progress.FileLock, "acquire", refuse)
+    keep({NAMES[0]: {"given": 1}})
+    assert answers_in_file() == {NAMES[0]: {"given": 1}}
+
+
+def test_an_answer_waits_in_memory_while_another_kernel_holds_the_lock(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", 0.05)
+    released = threading.Event()
+    held = threading.Event()
+
+    def hold() -> None:
+        with progress._locked():
+            held.set()
+            released.wait(60)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    try:
+        assert held.wait(60)
+        keep({NAMES[0]: {"given": 1}})
+    finally:
+        released.set()
+        other.join()
+    assert not Path(progress.PROGRESS_FILE).exists() and "cannot be written" in capsys.readouterr().out
+    keep({NAMES[1]: {"given": 2}})
+    assert answers_in_file() == {NAMES[0]: {"given": 1}, NAMES[1]: {"given": 2}}
+
+
+def test_answers_stay_where_the_kernel_first_used_them(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep({NAMES[0]: {"given": 1}})
+    (own_folder / "data").mkdir()
+    monkeypatch.chdir("data")  # %cd data
+    assert progress.answers() == {NAMES[0]: {"given": 1}}
+    keep({NAMES[1]: {"given": 2}})
+    assert list((own_folder / "data").iterdir()) == []
+    monkeypatch.chdir(own_folder)
+    assert answers_in_file() == {NAMES[0]: {"given": 1}, NAMES[1]: {"given": 2}}
+
+
+def test_a_file_of_a_newer_version_is_left_untouched(
+    own_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newer = '{"d2lmini": 2, "answers": [["a/b", true]]}'
+    (own_folder / "d2lmini-progress.json").write_text(newer, encoding="utf-8")
+    keep({NAMES[0]: {"given": 1}})
+    assert progress.answers() == {NAMES[0]: {"given": 1}}, "the session goes on"
+    assert capsys.readouterr().out.count("newer version of d2lmini") == 1
+    assert [file.name for file in own_folder.iterdir()] == ["d2lmini-progress.json"]
+    assert (own_folder / "d2lmini-progress.json").read_text(encoding="utf-8") == newer
 
 
 def test_every_damaged_file_is_kept(own_folder: Path) -> None:
@@ -186,6 +286,13 @@ def test_a_code_carries_the_answers(own_folder: Path, capsys: pytest.CaptureFixt
     d2l.progress(f"Code:\n{wrapped}\n")
     assert f"Took over {len(NAMES)} answers." in capsys.readouterr().out
     assert progress.answers() == answers
+
+
+@pytest.mark.parametrize("after", ["\nCảm ơn", "  谢谢", " abc", "\nBest wishes,\nAnn", ".", "", "\u00a0ok"])
+@pytest.mark.parametrize("length", range(4))  # of the base64, modulo 4
+def test_a_code_is_read_with_words_around_it(after: str, length: int) -> None:
+    answers = {NAMES[0]: {"given": "x" * length, "done": True}}
+    assert progress.unpack(f"My code: {progress.pack(answers)}{after}") == answers
 
 
 def test_a_code_takes_nothing_away(capsys: pytest.CaptureFixture[str]) -> None:

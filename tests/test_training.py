@@ -9,9 +9,8 @@ from torch import nn
 from torch.nn import functional as F
 
 import d2lmini as d2l
-from d2lmini import hooks, training
-from d2lmini.notebook import kernel
-from d2lmini.notebook.animator import TrainingCurve
+from d2lmini import training
+from d2lmini.notebook import animator
 
 torch.set_num_threads(1)
 
@@ -148,26 +147,20 @@ def test_a_model_learns_sentences_by_heart(model):
     assert sum(scores) / len(scores) > 0.9
 
 
-def train(num_epochs):
+def train(num_epochs, **options):
     batches, source_vocab, target_vocab = small_data(16)
     net = recurrent(source_vocab, target_vocab)
-    return d2l.train_seq2seq(net, batches, 0.01, num_epochs, target_vocab, "cpu").losses
+    return d2l.train_seq2seq(net, batches, 0.01, num_epochs, target_vocab, "cpu", **options).losses
 
 
-def test_each_epoch_is_reported_where_somebody_listens(monkeypatch):
+def test_each_epoch_is_reported_to_who_asks(capsys):
     seen = []
-
-    def start(num_epochs):
-        seen.append(num_epochs)
-        return lambda epoch, loss: seen.append((epoch, loss))
-
-    monkeypatch.setattr(hooks, "training_progress", start)
-    losses = train(3)
-    assert seen == [3, *enumerate(losses, start=1)]
+    losses = train(3, on_epoch=lambda epoch, loss: seen.append((epoch, loss)))
+    assert seen == [*enumerate(losses, start=1)]
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_terminal_shows_one_line_and_a_file_none(monkeypatch, capsys):
-    assert hooks.training_progress(3) is None  # no notebook
     losses = train(2)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -178,9 +171,13 @@ def test_a_terminal_shows_one_line_and_a_file_none(monkeypatch, capsys):
 
 
 def test_a_notebook_shows_a_curve_of_some_fifty_points(monkeypatch):
-    monkeypatch.setattr(kernel, "kernel_shell", object)
-    curve = hooks.training_progress(120)
-    assert isinstance(curve, TrainingCurve)
+    curves = []
+    monkeypatch.setattr(animator, "kernel_shell", object)
+    monkeypatch.setattr(animator, "TrainingCurve", lambda num_epochs: curves.append(num_epochs) or print)
+    train(2)
+    assert curves == [2]
+    monkeypatch.undo()
+    curve = animator.TrainingCurve(120)
     for epoch in range(1, 121):
         curve(epoch, 1 / epoch)
     (epochs,), (losses,) = curve.animator.X, curve.animator.Y
@@ -253,6 +250,14 @@ def test_beam_search_with_one_beam_is_greedy_and_with_many_is_better(model):
         several = d2l.beam_search(net, sentence, source_vocab, target_vocab, 6, "cpu", beam_size=5, alpha=0)
         assert several[0][1] >= score - 1e-5
         assert len({said for said, _ in several}) == len(several) <= 5
+
+
+def test_a_length_penalty_below_zero_is_refused():
+    _, source_vocab, target_vocab = small_data()
+    net = recurrent(source_vocab, target_vocab)
+    for alpha in (-0.1, math.nan):
+        with pytest.raises(ValueError, match=rf"^alpha: got {alpha}; with 0 or more"):
+            d2l.beam_search(net, "Go!", source_vocab, target_vocab, 5, "cpu", alpha=alpha)
 
 
 @MODELS

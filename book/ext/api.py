@@ -46,13 +46,13 @@ def _package() -> Any:
 
 
 def exported() -> dict[str, list[str]]:
-    """File → the public names in it, as the first block of `d2lmini/__init__.py` has them."""
-    found: dict[str, list[str]] = {}
-    block = next(node for node in ast.parse(_path("").read_text("utf-8")).body if isinstance(node, ast.If))
-    for line in block.body:
-        if isinstance(line, ast.ImportFrom) and line.module:
-            found.setdefault(line.module.removeprefix("d2lmini."), []).extend(n.name for n in line.names)
-    return found
+    """File → the public names in it, as `d2lmini/__init__.pyi` has them."""
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
+    return {
+        line.module: [name.name for name in line.names]
+        for line in stub.body
+        if isinstance(line, ast.ImportFrom) and line.module
+    }
 
 
 def definitions(file: str) -> list[Any]:

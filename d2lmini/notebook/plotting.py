@@ -8,7 +8,7 @@ screen readers.
 import io
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -246,6 +246,7 @@ def draw_lines(
     fmts: Sequence[str] | None,
     names: Sequence[str] | None,
 ) -> None:
+    """Draw lines in the formats given, else in the colors that their names have throughout the course."""
     meanings = [theme.MEANING.get(name) for name in names or ()]
     taken = {theme.COLOR[meaning[0]] for meaning in meanings if meaning}
     free = itertools.cycle([color for color in theme.CYCLE if color not in taken] or theme.CYCLE)
@@ -300,18 +301,20 @@ def _name_line_ends(axes: Axes, names: Sequence[str]) -> bool:
 
 
 def line_title(xlabel: str | None, ylabel: str | None, names: Sequence[str] | None) -> str:
+    """Say what a line plot shows, for readers who do not see it."""
     title = text("Line plot")
     if xlabel and ylabel:
-        title = text("Line plot of {y} over {x}").format(x=label(xlabel), y=label(ylabel))
+        title = text("Line plot of {y} over {x}", x=label(xlabel), y=label(ylabel))
     if not names:
         return title
-    return text("{title}: {names}").format(title=title, names=text(", ").join(label(name) for name in names))
+    return text("{title}: {names}", title=title, names=text(", ").join(label(name) for name in names))
 
 
 def line_description(ys: list[np.ndarray], names: Sequence[str] | None) -> str:
+    """Say where each line begins and ends."""
     called = [label(name) for name in names] if names else [str(i + 1) for i in range(len(ys))]
     return text("; ").join(
-        text("{name}: from {first} to {last}").format(name=name, first=f"{y[0]:.3g}", last=f"{y[-1]:.3g}")
+        text("{name}: from {first} to {last}", name=name, first=f"{y[0]:.3g}", last=f"{y[-1]:.3g}")
         for name, y in zip(called, ys, strict=True)
         if len(y)
     )
@@ -328,8 +331,8 @@ def show_heatmaps(
     figsize: tuple[float, float] = (2.5, 2.5),
     cmap: Any = None,
     *,
-    xticklabels: Sequence[str] | None = None,
-    yticklabels: Sequence[str] | None = None,
+    xticklabels: Iterable[Any] | None = None,
+    yticklabels: Iterable[Any] | None = None,
     annotate: bool = False,
 ) -> None:
     """Show matrices side by side, on one scale of color.
@@ -344,7 +347,7 @@ def show_heatmaps(
         titles: one for each column, English.
         figsize: width and height in inches of the whole figure; the page is 7 inches wide.
         cmap: a matplotlib colormap or its name; left out, chosen by the sign of the values as told above.
-        xticklabels: what to write at the columns of each matrix, such as the tokens of a sentence.
+        xticklabels: what to write at the columns of each matrix: the tokens of a sentence, or numbers.
         yticklabels: what to write at the rows.
         annotate: write the number into each cell, with two decimals.
 
@@ -365,13 +368,9 @@ def show_heatmaps(
             "for one matrix of attention weights `weights.reshape(1, 1, queries, keys)`"
         )
     rows, columns, height, width = values.shape
-    for name, given, wanted in (
-        ("titles", titles, columns),
-        ("xticklabels", xticklabels, width),
-        ("yticklabels", yticklabels, height),
-    ):
-        if given is not None and len(given) != wanted:
-            raise ValueError(f"{name}: got {len(given)} for matrices of shape {values.shape}; give {wanted}")
+    titles = _labels("titles", titles, columns, values.shape)
+    column_labels = _labels("xticklabels", xticklabels, width, values.shape)
+    row_labels = _labels("yticklabels", yticklabels, height, values.shape)
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if low < 0:
@@ -386,19 +385,27 @@ def show_heatmaps(
         vector = values.size <= _MOST_VECTOR_CELLS
         for (i, j), axes in np.ndenumerate(grid):
             _draw_matrix(axes, values[i, j], norm, cmap or chosen, vector, annotate, own_map=cmap is None)
-            if xticklabels is not None:
-                upright = max(map(len, xticklabels)) * width < 10 * figsize[0] / columns
-                axes.set_xticks(range(width), xticklabels, rotation=0 if upright else 90)
-            if yticklabels is not None:
-                axes.set_yticks(range(height), yticklabels)
+            if column_labels:
+                upright = max(map(len, column_labels)) * width < 10 * figsize[0] / columns
+                axes.set_xticks(range(width), column_labels, rotation=0 if upright else 90)
+            if row_labels:
+                axes.set_yticks(range(height), row_labels)
             axes.set_xlabel(label(xlabel) if i == rows - 1 else "")
             axes.set_ylabel(label(ylabel) if j == 0 else "")
             if titles:
                 axes.set_title(label(titles[j]))
         _draw_scale(figure, grid, norm, cmap or chosen)
-        title = text("Heatmap; rows: {y}; columns: {x}").format(x=label(xlabel), y=label(ylabel))
-        description = text("Values from {low} to {high}").format(low=f"{low:.3g}", high=f"{high:.3g}")
+        title = text("Heatmap; rows: {y}; columns: {x}", x=label(xlabel), y=label(ylabel))
+        description = text("Values from {low} to {high}", low=f"{low:.3g}", high=f"{high:.3g}")
         show(figure, title, description)
+
+
+def _labels(name: str, given: Iterable[Any] | None, wanted: int, shape: tuple[int, ...]) -> list[str]:
+    """Return labels or numbers as texts, one for each row or column; none if none are given."""
+    labels = [] if given is None else [f"{value}" for value in given]
+    if given is not None and len(labels) != wanted:
+        raise ValueError(f"{name}: got {len(labels)} for matrices of shape {shape}; give {wanted}")
+    return labels
 
 
 def _draw_matrix(
@@ -528,9 +535,9 @@ def _write_in_box(axes: Axes, place: tuple[float, float], words: str, color: str
 
 def _beam_description(tree: "BeamTree") -> str:
     """Say, for each step, which beginnings were kept, and which translation is the best."""
-    steps = sorted({node.step for node in tree.nodes})
-    said = [
-        text("step {step} keeps {names}").format(
+    steps = [
+        text(
+            "step {step} keeps {names}",
             step=step,
             names=text(", ").join(
                 " ".join(tree.tokens(number))
@@ -538,7 +545,7 @@ def _beam_description(tree: "BeamTree") -> str:
                 if node.step == step and node.kept
             ),
         )
-        for step in steps
+        for step in sorted({node.step for node in tree.nodes})
     ]
-    best = text("best: {name}").format(name=" ".join(tree.tokens(tree.finished[0][1])))
-    return text("; ").join([*said, best])
+    best = text("best: {name}", name=" ".join(tree.tokens(tree.finished[0][1])))
+    return text("; ").join([*steps, best])

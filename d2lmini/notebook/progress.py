@@ -1,17 +1,25 @@
-"""What the reader has answered: kept in ``d2lmini-progress.json`` in the working directory, or in a code."""
+"""The reader's answers: in the file ``d2lmini-progress.json``, or in a code.
+
+The file lies in the folder in which the kernel works when it needs the file for the first time. Several
+kernels may share it.
+"""
 
 import base64
+import hashlib
 import json
 import os
 import re
 import tempfile
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
+
+from filelock import FileLock, Timeout
 
 from d2lmini.language import message
 from d2lmini.notebook.content import exercise_names, former_names
@@ -19,8 +27,9 @@ from d2lmini.notebook.content import exercise_names, former_names
 PROGRESS_FILE = "d2lmini-progress.json"
 _CODE = "d2l1."  # how a progress code begins; zlib-compressed JSON in base64url follows
 _CODE_LIMIT = 1 << 20  # bytes, unpacked: some hundred times what all exercises need
+_PATIENCE = 10  # seconds to wait for another kernel that saves
 # what json.loads and _checked raise for a text that is no progress
-_DAMAGED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+_DAMAGED = (ValueError, TypeError, AttributeError, RecursionError)
 
 Answers = dict[str, dict[str, Any]]
 _unsaved: Answers = {}  # answers of this session that the file could not take yet
@@ -46,23 +55,24 @@ def progress(code: str | None = None) -> None:
         ...
     """
     if code is not None:
-        new, known = unpack(code), answers()
-        _save({name: answer for name, answer in new.items() if _replaces(answer, known.get(name, {}))})
-        print(message("progress_taken", count=len(new)))
-    kept = answers()
+        taken, before = unpack(code), answers()
+        _save({name: answer for name, answer in taken.items() if _replaces(answer, before.get(name, {}))})
+        print(message("progress_taken", count=len(taken)))
+    answers_by_name = answers()
     chapters: dict[str, list[bool]] = {}
     for name in exercise_names():
-        chapters.setdefault(name.split("/")[0], []).append(bool(kept.get(name, {}).get("done")))
-    for chapter, done in chapters.items():
-        print(message("progress_done", chapter=chapter, done=sum(done), total=len(done)))
-    if kept:
+        done = bool(answers_by_name.get(name, {}).get("done"))
+        chapters.setdefault(name.split("/")[0], []).append(done)
+    for chapter, states in chapters.items():
+        print(message("progress_done", chapter=chapter, done=sum(states), total=len(states)))
+    if answers_by_name:
         print(message("progress_file", file=PROGRESS_FILE))
-        print(pack(kept))
+        print(pack(answers_by_name))
 
 
-def _replaces(answer: dict[str, Any], known: dict[str, Any]) -> bool:
-    """Say whether an answer may replace the one that is known: what is done stays done."""
-    return bool(answer.get("done")) or not known.get("done")
+def _replaces(answer: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Say whether an answer may replace the one before: what is done stays done."""
+    return bool(answer.get("done")) or not before.get("done")
 
 
 # ---- the answers
@@ -72,8 +82,8 @@ def answers() -> Answers:
     """Return the answers by exercise: those of the file, and those of this session that it could not take."""
     try:
         return _read() | _unsaved
-    except OSError:
-        _warn("progress_unreadable")
+    except _NotReadable as error:
+        _warn(error.key)
         return dict(_unsaved)
 
 
@@ -98,49 +108,91 @@ def follow(name: str, widget: Any) -> None:
 # ---- the file
 
 
+class _NotReadable(Exception):
+    """The file is out of reach or of a newer version: do not overwrite it. `key` names the message."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+@cache
+def _file() -> Path:
+    """Return where answers are kept: in the working directory of the first use, whatever %cd does later."""
+    return Path(PROGRESS_FILE).absolute()
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Keep other kernels from saving meanwhile; go on without where the system has no locks.
+
+    The lock lies among the temporary files: no file of ours appears beside the reader's, and a folder on a
+    network drive needs no locks of its own.
+
+    Raises:
+        Timeout: another kernel has held the lock for long.
+    """
+    digest = hashlib.sha256(f"{os.path.expanduser('~')} {_file()}".encode()).hexdigest()[
+        :16
+    ]  # one for each user
+    with ExitStack() as stack:
+        try:
+            lock = FileLock(Path(tempfile.gettempdir()) / f"d2lmini-{digest}.lock", timeout=_PATIENCE)
+            stack.enter_context(lock)
+        except Timeout:
+            raise
+        except (OSError, NotImplementedError):
+            pass
+        yield
+
+
 def _read() -> Answers:
     """Return what the file holds; a damaged one is renamed first.
 
     Raises:
-        OSError: it cannot be read, or not be renamed. Then it must not be overwritten either.
+        _NotReadable: it cannot be read or renamed, or a newer version of the course wrote it.
     """
-    path = Path(PROGRESS_FILE)
     try:
+        path = _file()
         return _checked(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
+    except OSError:
+        raise _NotReadable("progress_unreadable") from None
     except _DAMAGED:
-        names = (f"{path.stem}.broken{number or ''}.json" for number in count())
-        aside = next(free for free in map(path.with_name, names) if not os.path.lexists(free))
+        pass
+    names = (f"{path.stem}.broken{number or ''}.json" for number in count())
+    aside = next(free for free in map(path.with_name, names) if not os.path.lexists(free))
+    try:
         path.rename(aside)
-        print(message("progress_broken", file=PROGRESS_FILE, aside=aside.name))
-        return {}
+    except OSError:
+        raise _NotReadable("progress_unreadable") from None
+    print(message("progress_broken", file=PROGRESS_FILE, aside=aside.name))
+    return {}
 
 
 def _save(new: Answers) -> None:
     """Add answers to the file; those that it cannot take now are added with the next ones."""
     _unsaved.update(new)
     try:
-        known = _read()
-    except OSError:
-        _warn("progress_unreadable")
-        return
-    try:
-        _write(known | _unsaved)
+        with _locked():
+            _write(_read() | _unsaved)
+    except _NotReadable as error:
+        _warn(error.key)
     except OSError:
         _warn("progress_unwritable")
     else:
         _unsaved.clear()
 
 
-def _write(kept: Answers) -> None:
-    """Write a new file and move it into place, so that nobody ever sees half of it."""
-    text = json.dumps({"d2lmini": 1, "answers": kept}, ensure_ascii=False, indent=1)
-    handle, temporary = tempfile.mkstemp(dir=".", prefix=".d2lmini-", suffix=".json")
+def _write(answers_by_name: Answers) -> None:
+    """Write a new file and move it into place, so that no reader ever sees half of it."""
+    text = json.dumps({"d2lmini": 1, "answers": answers_by_name}, ensure_ascii=False, indent=1)
+    handle, temporary = tempfile.mkstemp(dir=_file().parent, prefix=".d2lmini-", suffix=".json")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode(errors="replace"))  # half a character, as a browser may cut one
-        os.replace(temporary, PROGRESS_FILE)
+        os.replace(temporary, _file())
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
@@ -156,9 +208,9 @@ def _warn(key: str) -> None:
 # ---- the code
 
 
-def pack(kept: Answers) -> str:
+def pack(answers_by_name: Answers) -> str:
     """Return answers as a code, which the website and `progress` accept."""
-    text = json.dumps({"d2lmini": 1, "answers": kept}, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps({"d2lmini": 1, "answers": answers_by_name}, ensure_ascii=False, separators=(",", ":"))
     packed = base64.urlsafe_b64encode(zlib.compress(text.encode(errors="replace"), 9))
     return _CODE + packed.decode().rstrip("=")
 
@@ -170,16 +222,17 @@ def unpack(code: str) -> Answers:
         ValueError: there is no code in the text, or only a part of one.
     """
     try:
-        found = re.search(re.escape(_CODE) + r"([\w-]+)", re.sub(r"\s", "", code))
-        if not found:
+        match = re.search(re.escape(_CODE) + r"([A-Za-z0-9_-]+)", re.sub(r"\s", "", code))
+        if not match:
             raise ValueError("no such beginning")
-        packed = base64.urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4))
+        # words after the code are read as part of it: its bytes come first, and zlib knows their end
+        packed = base64.urlsafe_b64decode(match[1] + "A" * (-len(match[1]) % 4))
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(packed, _CODE_LIMIT)
         if not unpacking.eof:  # cut off, or far too long
             raise ValueError("incomplete")
         return _checked(json.loads(text))
-    except (*_DAMAGED, zlib.error):
+    except (*_DAMAGED, zlib.error, _NotReadable):
         shown = f"{code[:20]}…" if isinstance(code, str) and len(code) > 20 else code
         raise ValueError(
             f"code: got {shown!r}, which is no progress code or only a part of one; copy all of what "
@@ -188,12 +241,18 @@ def unpack(code: str) -> Answers:
 
 
 def _checked(progress: Any) -> Answers:
-    """Return the answers of a progress file or code, if it has its form."""
-    kept: Answers = progress["answers"]
-    if progress.get("d2lmini") != 1 or not all(isinstance(answer, dict) for answer in kept.values()):
+    """Return the answers of a progress file or code, if it has its form.
+
+    Raises:
+        _NotReadable: a newer version of the course wrote it.
+    """
+    version, by_name = progress.get("d2lmini"), progress.get("answers")
+    if isinstance(version, int) and version > 1:
+        raise _NotReadable("progress_newer")
+    if version != 1 or not all(isinstance(answer, dict) for answer in by_name.values()):
         raise TypeError("this is not the form of version 1")
     moved = former_names()
     # an answer under a former name counts for the exercise of now, unless that is answered itself
-    return {moved[name]: answer for name, answer in kept.items() if name in moved} | {
-        name: answer for name, answer in kept.items() if name not in moved
+    return {moved[name]: answer for name, answer in by_name.items() if name in moved} | {
+        name: answer for name, answer in by_name.items() if name not in moved
     }

@@ -56,7 +56,7 @@ def from_matplotlib(svg: str, title: str, description: str) -> str:
             _round(element, name)
     _recolor(root, _BY_COLOR)
     _rename_ids(root, "")
-    _squeeze(root)
+    _simplify(root)
     root.attrib = {
         "xmlns": _SVG,
         "viewBox": _NUMBER.sub(_short, box),
@@ -87,7 +87,7 @@ def from_drawing(svg: str, translate: Callable[[str], str]) -> str:
     _recolor(root, _BY_NAME)
     for element in root.iter():
         element.text, element.tail = (
-            text and re.sub(r"\{\{(.+?)\}\}", lambda found: translate(found[1].strip()), text, flags=re.S)
+            text and re.sub(r"\{\{(.+?)\}\}", lambda place: translate(place[1].strip()), text, flags=re.S)
             for text in (element.text, element.tail)
         )
     root.attrib = {"xmlns": _SVG, **root.attrib}
@@ -119,7 +119,7 @@ def for_page(svg: str, *, prefix: str, alt: str) -> str:
         _recolor(root, _BY_COLOR | _PLAIN)
     _rename_ids(root, prefix)
     if raw:
-        _squeeze(root)
+        _simplify(root)
     for sheet in root.iter("style"):  # rules of one drawing must not reach the others
         sheet.text = f"#{root.attrib.setdefault('id', f'{prefix}0')}{{{sheet.text or ''}}}"
     replaced = {"width", "height", "version", "font-family", "xmlns", "aria-label"}
@@ -195,8 +195,8 @@ def _size(root: Element) -> tuple[str, float]:
 
 
 def _title(root: Element) -> str:
-    found = root.find("title")
-    return "" if found is None else " ".join("".join(found.itertext()).split())
+    title = root.find("title")
+    return "" if title is None else " ".join("".join(title.itertext()).split())
 
 
 # ---- attributes
@@ -227,15 +227,15 @@ def _recolor(element: Element, colors: Mapping[str, str]) -> None:
 
 def _without_fonts(declarations: dict[str, str]) -> dict[str, str]:
     """Take the font families away, so that those of the page hold; size, slant and weight stay."""
-    kept = {name: value for name, value in declarations.items() if name not in ("font", "font-family")}
+    style = {name: value for name, value in declarations.items() if name not in ("font", "font-family")}
     font = re.match(r"(.*?)([\d.]+px)", declarations.get("font", ""))  # as matplotlib before 3.11 writes it
     if font:
-        kept["font-size"] = font[2]
+        style["font-size"] = font[2]
         if re.search("italic|oblique", font[1]):
-            kept["font-style"] = "italic"
+            style["font-style"] = "italic"
         if re.search("bold|700", font[1]):
-            kept["font-weight"] = "bold"
-    return kept
+            style["font-weight"] = "bold"
+    return style
 
 
 def _round(element: Element, name: str) -> None:
@@ -264,17 +264,17 @@ def _short(number: re.Match[str]) -> str:
 
 def _rename_ids(root: Element, prefix: str) -> None:
     """Number the ids that something refers to, in the order of the drawing, and drop all others."""
-    wanted: set[str] = set()
+    referenced: set[str] = set()
 
     def note(name: str) -> str:
-        wanted.add(name)
+        referenced.add(name)
         return name
 
     _follow(root, note)
     new: dict[str, str] = {}
     for element in root.iter():
         name = element.attrib.pop("id", None)
-        if name in wanted and name not in new:  # of two equal ids the first is the one that was found
+        if name in referenced and name not in new:  # of two equal ids the first is the one that was found
             new[name] = f"{prefix}{len(new) + 1}"
             element.set("id", new[name])
     _follow(root, lambda name: new.get(name, name))
@@ -285,13 +285,13 @@ def _follow(root: Element, rename: Callable[[str], str]) -> None:
     for element in root.iter():
         for name, value in element.items():
             if name in _REFERRING:
-                element.set(name, _REFERENCE.sub(lambda found: f"url(#{rename(found[2])})", value))
+                element.set(name, _REFERENCE.sub(lambda link: f"url(#{rename(link[2])})", value))
             elif name == "href" and value.startswith("#"):
                 element.set(name, f"#{rename(value[1:])}")
             elif name in ("aria-labelledby", "aria-describedby"):
                 element.set(name, " ".join(map(rename, value.split())))
         if element.tag == "style" and element.text:
-            element.text = re.sub(r"#([\w-]+)", lambda found: f"#{rename(found[1])}", element.text)
+            element.text = re.sub(r"#([\w-]+)", lambda link: f"#{rename(link[1])}", element.text)
 
 
 # ---- elements
@@ -305,12 +305,12 @@ def _drop_noise(root: Element) -> None:
                 parent.remove(child)
 
 
-def _squeeze(element: Element) -> None:
-    """Take away the white space between elements, groups that say nothing, and definitions of no use."""
+def _simplify(element: Element) -> None:
+    """Remove white space between elements, groups without attributes, and definitions without content."""
     element.text = element.text if (element.text or "").strip() else None
     children: list[Element] = []
     for child in element:
-        _squeeze(child)
+        _simplify(child)
         child.tail = child.tail if (child.tail or "").strip() else None
         children += child if child.tag == "g" and not child.attrib else [child]
     element[:] = [
