@@ -9,6 +9,7 @@ from urllib.parse import unquote_plus
 import pytest
 import torch
 from making import asked
+from pairing import WIDE_AND_NARROW, default_first
 from playwright.sync_api import Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from torch import Tensor, nn
@@ -102,8 +103,8 @@ def padded(rows: Any) -> Tensor:
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_every_tensor_is_that_of_pytorch(show: Any, direction: str) -> None:
-    page = show(KIND)
+def test_every_tensor_is_that_of_pytorch(compute: Any, direction: str) -> None:
+    page = compute(KIND)
     translator = d2l.load_translator(*direction.split("-"))
     for sentence in page.evaluate("numbers.SENTENCES")[direction[:2]]:
         translation = translator(sentence)  # raises where a word is unknown
@@ -216,7 +217,6 @@ def test_each_stop_shows_the_tensors_of_pytorch(show: Any, language: str) -> Non
             lines = [one.inner_text().split() for one in page.locator(".candidates [role=radio]").all()]
             assert [line[0] for line in lines] == translator.tgt_vocab.to_tokens(top.indices.tolist())
             assert [float(line[1]) for line in lines] == pytest.approx(top.values.tolist(), abs=0.00051)
-        page.close()
 
 
 # ---- the walk
@@ -331,13 +331,14 @@ def test_a_stop_is_announced_with_its_sentence_and_its_shape(show: Any) -> None:
 # ---- the model comes when it is asked for
 
 
-def test_nothing_comes_before_the_first_touch_and_nothing_moves_when_it_comes(show: Any) -> None:
-    page = show(KIND, width=375)
+def test_nothing_comes_before_the_first_touch_and_nothing_moves_when_it_comes(show_apart: Any) -> None:
+    page = show_apart(KIND, width=375)
+    page.clock.install()
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
     page.keyboard.press("Tab")
     page.mouse.move(100, 300)
-    page.wait_for_timeout(300)
+    page.clock.run_for(5000)
     assert fetched == []
     places = """() => [...document.querySelectorAll(".d2l-block :is(button, p, figure, .rows, ol)")]
         .filter((node) => node.checkVisibility() && !node.closest(".invite, .unseen"))
@@ -465,8 +466,7 @@ def pseudo_source(monkeypatch: Any) -> str:
     return module_source.__wrapped__(KIND, "en")
 
 
-@pytest.mark.parametrize("language", [*LANGUAGES, "pseudo"])
-@pytest.mark.parametrize("width", [340, 760])
+@pytest.mark.parametrize(("language", "width"), WIDE_AND_NARROW)
 def test_nothing_runs_over_the_edge(show: Any, monkeypatch: Any, language: str, width: int) -> None:
     source = pseudo_source(monkeypatch) if language == "pseudo" else None
     page = show(KIND, "en" if source else language, width=width, source=source)
@@ -495,9 +495,12 @@ def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
         assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [375, 760])
+@pytest.mark.parametrize(
+    ("language", "theme", "width"),
+    default_first(
+        product(LANGUAGES, ("light", "dark"), (375, 760)), [("en", "light", 760), ("en", "dark", 375)]
+    ),
+)
 def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> None:
     page = show(KIND, language, theme=theme, width=width)
     page.evaluate(AXE)
@@ -517,12 +520,13 @@ def test_nothing_moves_by_itself(show: Any) -> None:
     assert "transition" not in module_source(KIND, "en") and "animation:" not in module_source(KIND, "en")
 
 
-def test_leaving_says_nothing_more(show: Any) -> None:
-    page = show(KIND)
+def test_leaving_says_nothing_more(show_apart: Any) -> None:
+    page = show_apart(KIND)
     send(page)
+    page.clock.install()
     page.get_by_role("button", name="Next").click()
     page.evaluate("leave()")
-    page.wait_for_timeout(600)
+    page.clock.run_for(5000)
     assert "position" not in page.locator(".panel [role=status]").inner_text()
 
 

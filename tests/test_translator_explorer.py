@@ -1,6 +1,7 @@
 """The translator in the page: its numbers are PyTorch's, its weights come when asked for, keys do it all."""
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
@@ -8,6 +9,7 @@ from urllib.parse import unquote_plus
 import pytest
 import torch
 from making import asked
+from pairing import WIDE_AND_NARROW, default_first
 from playwright.sync_api import Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 
@@ -34,9 +36,9 @@ GREEDY = """([sentence, options]) => {
 }"""
 
 
-def loaded(show: Any, direction: str) -> tuple[Page, Any]:
+def loaded(compute: Any, direction: str) -> tuple[Page, Any]:
     """A page with the model of a direction, and the same model in PyTorch."""
-    page = show(KIND)
+    page = compute(KIND)
     page.evaluate(LOAD, direction)
     return page, d2l.load_translator(*direction.split("-"))
 
@@ -60,8 +62,8 @@ def held_out(direction: str) -> list[str]:
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_every_logit_of_every_held_out_sentence_is_that_of_pytorch(show: Any, direction: str) -> None:
-    page, translator = loaded(show, direction)
+def test_every_logit_of_every_held_out_sentence_is_that_of_pytorch(compute: Any, direction: str) -> None:
+    page, translator = loaded(compute, direction)
     sentences = held_out(direction)
     assert len(sentences) >= 99
     for sentence in sentences:
@@ -75,8 +77,8 @@ def test_every_logit_of_every_held_out_sentence_is_that_of_pytorch(show: Any, di
         assert (expected.max(dim=1).values - expected[range(len(numbers)), numbers]).max() < 1e-4
 
 
-def test_attention_weights_and_translation_are_those_of_the_translator(show: Any) -> None:
-    page, translator = loaded(show, "en-fr")
+def test_attention_weights_and_translation_are_those_of_the_translator(compute: Any) -> None:
+    page, translator = loaded(compute, "en-fr")
     for sentence in held_out("en-fr")[:20]:
         found = translator(sentence)
         steps = page.evaluate(GREEDY, [sentence, {"off": []}])
@@ -88,8 +90,8 @@ def test_attention_weights_and_translation_are_those_of_the_translator(show: Any
 
 
 @pytest.mark.parametrize("attention", ["encoder", "decoder", "cross"])
-def test_a_head_that_is_off_adds_nothing_in_w_o(show: Any, attention: str) -> None:
-    page, translator = loaded(show, "en-fr")
+def test_a_head_that_is_off_adds_nothing_in_w_o(compute: Any, attention: str) -> None:
+    page, translator = loaded(compute, "en-fr")
     block, head, width = 1, 2, 16
     steps = page.evaluate(GREEDY, [FIRST, {"off": [f"{attention}.{block}.{head}"]}])
     part = {"encoder": translator.net.encoder}.get(attention, translator.net.decoder).blks[block]
@@ -104,8 +106,8 @@ def test_a_head_that_is_off_adds_nothing_in_w_o(show: Any, attention: str) -> No
 
 
 @pytest.mark.parametrize("direction", ["en-fr", "zh-en"])
-def test_beams_and_their_scores_are_those_of_the_package(show: Any, direction: str) -> None:
-    page, translator = loaded(show, direction)
+def test_beams_and_their_scores_are_those_of_the_package(compute: Any, direction: str) -> None:
+    page, translator = loaded(compute, direction)
     call = """([sentence, options]) => {
         const encoded = model.encode(model.numbers(numbers.splitTokens(sentence)));
         const found = numbers.beamSearch(model, encoded, options);
@@ -120,8 +122,8 @@ def test_beams_and_their_scores_are_those_of_the_package(show: Any, direction: s
             assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-4)
 
 
-def test_a_trace_has_every_tensor_on_the_way(show: Any) -> None:
-    page, translator = loaded(show, "en-vi")
+def test_a_trace_has_every_tensor_on_the_way(compute: Any) -> None:
+    page, translator = loaded(compute, "en-vi")
     shapes = page.evaluate(
         """(sentence) => {
             const seen = {};
@@ -175,8 +177,8 @@ ODD = [
 ]
 
 
-def test_sentences_are_split_and_joined_as_python_does(show: Any) -> None:
-    page = show(KIND)
+def test_sentences_are_split_and_joined_as_python_does(compute: Any) -> None:
+    page = compute(KIND)
     rows = widgets._rows()
     every = [row[code] for row in rows for code in ("en", "fr", "vi", "zh")] + ODD
     tokens = page.evaluate("(all) => all.map(numbers.splitTokens)", every)
@@ -185,8 +187,8 @@ def test_sentences_are_split_and_joined_as_python_does(show: Any) -> None:
     assert joined == [d2l.join_tokens(one) for one in tokens]
 
 
-def test_a_token_takes_a_fraction_of_50_ms_on_a_slow_phone(show: Any) -> None:
-    page, _ = loaded(show, "en-fr")
+def test_a_token_takes_a_fraction_of_50_ms_on_a_slow_phone(show_apart: Any) -> None:
+    page, _ = loaded(show_apart, "en-fr")
     tools = page.context.new_cdp_session(page)
     tools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
     took = page.evaluate(
@@ -211,8 +213,8 @@ def problem(page: Page, sentence: str, anyway: bool = False) -> dict:
     return page.evaluate("([s, anyway]) => numbers.checked(model, s, anyway)", [sentence, anyway])
 
 
-def test_what_cannot_be_translated_is_told_apart(show: Any) -> None:
-    page, translator = loaded(show, "en-fr")
+def test_what_cannot_be_translated_is_told_apart(compute: Any) -> None:
+    page, translator = loaded(compute, "en-fr")
     assert problem(page, FIRST)["tokens"] == d2l.split_tokens(FIRST)
     assert problem(page, " \t")["kind"] == "empty"
     assert problem(page, "I'm a zzxqw.")["unknown"] == [{"word": "zzxqw", "near": []}]
@@ -238,16 +240,16 @@ def test_what_cannot_be_translated_is_told_apart(show: Any) -> None:
     ],
 )
 def test_another_language_is_recognized(
-    show: Any, direction: str, sentence: str, language: str, to: str
+    compute: Any, direction: str, sentence: str, language: str, to: str
 ) -> None:
-    page, _ = loaded(show, direction)
+    page, _ = loaded(compute, direction)
     found = problem(page, sentence)
     assert (found["kind"], found["language"], found["direction"]) == ("language", language, to)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_every_sentence_offered_is_held_out_and_can_be_translated(show: Any, direction: str) -> None:
-    page, translator = loaded(show, direction)
+def test_every_sentence_offered_is_held_out_and_can_be_translated(compute: Any, direction: str) -> None:
+    page, translator = loaded(compute, direction)
     offered = widgets._sentences()[translator.source]
     assert set(offered) <= set(held_out(direction))
     for sentence in offered:
@@ -282,10 +284,12 @@ def target(page: Page) -> list[str]:
     )
 
 
-def test_weights_come_at_the_first_touch_and_once(show: Any) -> None:
-    page = show(KIND)
+def test_weights_come_at_the_first_touch_and_once(show_apart: Any) -> None:
+    page = show_apart(KIND)
     asked_for = requests(page)
-    page.wait_for_timeout(300)
+    page.clock.install()
+    page.clock.run_for(5000)
+    page.clock.resume()
     assert asked_for == []
     page.get_by_role("combobox", name="Sentence").focus()
     translate(page)
@@ -485,9 +489,7 @@ def test_greedy_and_beam_stand_side_by_side(show: Any) -> None:
 def test_known_words_are_offered_while_one_types(show: Any) -> None:
     page = show(KIND)
     field = page.get_by_role("combobox", name="Sentence")
-    with page.expect_response("**/*.safetensors"):
-        field.focus()
-    page.wait_for_timeout(200)
+    field.focus()
     page.keyboard.type("I don't eat fi")
     options = page.get_by_role("listbox").get_by_role("option")
     expect(options.first).to_be_visible()
@@ -682,8 +684,7 @@ BEYOND = """() => [...document.querySelectorAll("#here *")]
     .map((node) => node.outerHTML.slice(0, 80))"""
 
 
-@pytest.mark.parametrize("language", [*LANGUAGES, "pseudo"])
-@pytest.mark.parametrize("width", [340, 760])
+@pytest.mark.parametrize(("language", "width"), WIDE_AND_NARROW)
 def test_nothing_runs_over_the_edge(show: Any, monkeypatch: Any, language: str, width: int) -> None:
     source = pseudo_source(monkeypatch) if language == "pseudo" else None
     page = show(KIND, "en" if source else language, width=width, source=source)
@@ -707,9 +708,14 @@ def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
     assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("language", "width"), [("en", 760), ("vi", 375), ("zh", 375)])
-def test_axe_finds_nothing(show: Any, theme: str, language: str, width: int) -> None:
+@pytest.mark.parametrize(
+    ("language", "theme", "width"),
+    default_first(
+        [*product(LANGUAGES, ("light", "dark"), (375,)), ("en", "light", 760), ("en", "dark", 760)],
+        [("en", "light", 760), ("en", "dark", 375)],
+    ),
+)
+def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> None:
     page = show(KIND, language, theme=theme, width=width)
     page.evaluate(AXE)
     check = "async () => (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html])"
@@ -744,8 +750,8 @@ def test_the_first_translation_moves_nothing_on_the_page(show: Any, language: st
     assert sum(value for value, *_ in found) < 0.02, found
 
 
-def test_reduced_motion_shows_all_at_once(show: Any) -> None:
-    page = show(KIND)
+def test_reduced_motion_shows_all_at_once(show_apart: Any) -> None:
+    page = show_apart(KIND)
     page.emulate_media(reduced_motion="reduce")
     translate(page)
     page.get_by_role("button", name="She can swim.").click()

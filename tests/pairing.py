@@ -1,0 +1,60 @@
+"""Which combinations of language, theme and width a test runs by default: all pairs, not all products."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+
+from d2lmini.language import LANGUAGES
+
+THEMES = ("light", "dark")
+WIDTHS = (1280, 375)
+
+
+def pairwise(*axes: Sequence[Hashable]) -> list[tuple[Any, ...]]:
+    """Return few rows with one value of each axis in which any two values of two axes meet; always the same.
+
+    Example:
+        >>> len(pairwise("abc", "xy", "12")), len(pairwise("ab", "xy", "12"))
+        (6, 4)
+    """
+    rows: list[tuple[Any, ...]] = []
+    missing = {pair for row in product(*axes) for pair in pairs(row)}
+    while missing:
+        row = max(product(*axes), key=lambda row: len(missing & pairs(row)))  # the first of the best
+        rows.append(row)
+        missing -= pairs(row)
+    return rows
+
+
+def pairs(row: Sequence[Hashable]) -> set[Any]:
+    """Return the pairs of a row: the places of two axes, and the values there."""
+    return set(combinations(enumerate(row), 2))
+
+
+def default_first(rows: Iterable[Any], default: Iterable[Any]) -> list[Any]:
+    """Return the rows as parameters of a test, slow but for those that are to run by default."""
+    chosen = list(default)
+    return [pytest.param(*row, marks=[] if row in chosen else pytest.mark.slow) for row in rows]
+
+
+# where something may run over the edge: on a phone in each language, on a wide screen in the longest words
+WIDE_AND_NARROW = default_first(
+    product((*LANGUAGES, "pseudo"), (340, 760)), [*product((*LANGUAGES, "pseudo"), (340,)), ("pseudo", 760)]
+)
+
+
+def views(page: int) -> list[tuple[str, int]]:
+    """Return two combinations of theme and width for a page, by its place: both themes, both widths.
+
+    Example:
+        >>> views(0), views(1)
+        ([('light', 1280), ('dark', 375)], [('light', 375), ('dark', 1280)])
+    """
+    return list(zip(THEMES, WIDTHS if page % 2 == 0 else WIDTHS[::-1], strict=True))
+
+
+def languages_of(page: int, single: bool) -> tuple[str, ...]:
+    """Return the languages in which a page is tested: in turn, or all if it is the only one of its kind."""
+    return LANGUAGES if single else LANGUAGES[page % len(LANGUAGES) :][:1]
