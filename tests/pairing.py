@@ -1,6 +1,7 @@
 """Which combinations of language, theme and width a test runs by default: all pairs, not all products."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -36,7 +37,12 @@ def pairs(row: Sequence[Hashable]) -> set[Any]:
 def default_first(rows: Iterable[Any], default: Iterable[Any]) -> list[Any]:
     """Return the rows as parameters of a test, slow but for those that are to run by default."""
     chosen = list(default)
-    return [pytest.param(*row, marks=[] if row in chosen else pytest.mark.slow) for row in rows]
+    return [
+        pytest.param(
+            *(row if isinstance(row, tuple) else [row]), marks=() if row in chosen else pytest.mark.slow
+        )
+        for row in rows
+    ]
 
 
 # where something may run over the edge: on a phone in each language, on a wide screen in the longest words
@@ -45,16 +51,32 @@ WIDE_AND_NARROW = default_first(
 )
 
 
-def views(page: int) -> list[tuple[str, int]]:
-    """Return two combinations of theme and width for a page, by its place: both themes, both widths.
+def views(place: int) -> list[tuple[str, int]]:
+    """Return two views of a page, theme and width, by its place in the book: both themes, both widths.
 
     Example:
         >>> views(0), views(1)
         ([('light', 1280), ('dark', 375)], [('light', 375), ('dark', 1280)])
     """
-    return list(zip(THEMES, WIDTHS if page % 2 == 0 else WIDTHS[::-1], strict=True))
+    return list(zip(THEMES, WIDTHS if place % 2 == 0 else WIDTHS[::-1], strict=True))
 
 
-def languages_of(page: int, single: bool) -> tuple[str, ...]:
-    """Return the languages in which a page is tested: in turn, or all if it is the only one of its kind."""
-    return LANGUAGES if single else LANGUAGES[page % len(LANGUAGES) :][:1]
+def page_rows(parts: Mapping[str, str]) -> list[Any]:
+    """Return name, language and views of every page: by default one language and two views, the rest slow.
+
+    The languages take turns; a page that is alone in its part of the book has all of them.
+
+    Args:
+        parts: the part of the book to which each page belongs.
+    """
+    sizes = Counter(parts.values())
+    rows = []
+    for place, (name, part) in enumerate(parts.items()):
+        for turn, language in enumerate(LANGUAGES):
+            by_default = views(place + turn) if sizes[part] == 1 or turn == place % len(LANGUAGES) else []
+            rest = [view for view in product(THEMES, WIDTHS) if view not in by_default]
+            page = f"{name}-{language}"
+            if by_default:
+                rows.append(pytest.param(name, language, by_default, id=page))
+            rows.append(pytest.param(name, language, rest, id=f"{page}-rest", marks=pytest.mark.slow))
+    return rows

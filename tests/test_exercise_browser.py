@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from making import served
+from pairing import THEMES, WIDTHS, default_first, pairwise
 from reader import EACH, KINDS, WORDS, Reader, answers, drive, plain
 
 import d2lmini as d2l
@@ -100,7 +102,7 @@ def sheet(bare_page: Any) -> Iterator[Sheet]:
     assert not shown.problems
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", default_first(NAMES, EACH))
 def test_every_exercise_by_keyboard(sheet: Sheet, name: str) -> None:
     drive(lambda: sheet.open(name))
 
@@ -358,9 +360,10 @@ def test_dark_follows_the_page(sheet: Sheet) -> None:
     assert light == "rgb(0, 103, 165)"
 
 
-@pytest.mark.parametrize("width", [375, 1280])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("language", ["en", "vi", "zh"])
+@pytest.mark.parametrize(
+    ("language", "theme", "width"),
+    default_first(product(LANGUAGES, THEMES, WIDTHS), pairwise(LANGUAGES, THEMES, WIDTHS)),
+)
 def test_axe_and_width(browser: Any, host: str, language: str, theme: str, width: int) -> None:
     """No violation, no sideways scrolling: an exercise of each kind, untouched, right, wrong and revealed."""
     context = browser.new_context(viewport={"width": width, "height": 900})

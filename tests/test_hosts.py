@@ -167,7 +167,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
             drain.wait(60)
 
 
-@pytest.fixture(scope="module", params=["website", "jupyterlab"])
+IN_JUPYTERLAB = pytest.param("jupyterlab", marks=[pytest.mark.slow, pytest.mark.xdist_group("jupyterlab")])
+
+
+@pytest.fixture(scope="module", params=["website", IN_JUPYTERLAB])
 def opened(request: pytest.FixtureRequest, browser: Any) -> Iterator[tuple[Host, list[str]]]:
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
     context.set_default_timeout(30_000)

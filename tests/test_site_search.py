@@ -140,6 +140,12 @@ def data_of(site: Path, language: str) -> dict[str, Any]:
     return found
 
 
+# a worker that asks about an edition has its engine open: the others need not open it, too
+EDITIONS = [
+    pytest.param(language, marks=pytest.mark.xdist_group(f"search-{language}")) for language in LANGUAGES
+]
+
+
 @pytest.fixture(scope="module")
 def find(browser: Browser, address: str) -> Iterator[Find]:
     """Ask the engine of an edition, in a page of it."""
@@ -166,7 +172,7 @@ def places(found: dict[str, Any]) -> list[str]:
     return [f"{hit['page']}#{hit['anchor']}" for hit in found["hits"]]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_the_right_section_comes_first(find: Find, language: str) -> None:
     wrong = []
     for query, wanted in golden(language).items():
@@ -183,7 +189,7 @@ def test_the_sections_of_the_table_exist(site: Path) -> None:
         assert set(golden(language).values()) <= there
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_a_term_of_the_glossary_finds_its_section_whatever_its_language(
     find: Find, site: Path, language: str
 ) -> None:
@@ -209,7 +215,7 @@ def test_sections_named_by_the_glossary_exist(site: Path) -> None:
     assert named and named <= there
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_a_snippet_shows_why(find: Find, language: str) -> None:
     def shown(query: str) -> tuple[str, str, list[str]]:
         hit = find(language, query)["hits"][0]
@@ -230,7 +236,7 @@ def test_a_snippet_shows_why(find: Find, language: str) -> None:
         assert len(text) < 400
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_examples_that_the_dialog_offers_find_something(find: Find, language: str) -> None:
     for query in words(language)["site"]["dialogs"]["search_examples"]:
         assert not find(language, query)["near"] and find(language, query)["hits"], query
@@ -239,6 +245,7 @@ def test_examples_that_the_dialog_offers_find_something(find: Find, language: st
 @pytest.mark.parametrize(
     "query", ["", " ", "???", "<script>", "\\", "(", "zzzzqqqq", "。", "🙂", "a" * 5000, "d2l."]
 )
+@pytest.mark.xdist_group("search-zh")
 def test_no_query_breaks_the_search(find: Find, query: str) -> None:
     assert isinstance(find("zh", query)["hits"], list)
 
