@@ -93,13 +93,13 @@ class Visit:
         )
 
     def violations(self) -> list[str]:
-        found = self.page.evaluate(
+        violations = self.page.evaluate(
             """async (rules) => (await axe.run(document, {...rules, resultTypes: ['violations']})).violations
                 .flatMap(v => v.nodes.slice(0, 3)
                     .map(n => `${v.id}: ${n.html.slice(0, 160)} ${n.failureSummary}`))""",
             RULES,
         )
-        return list(found)
+        return list(violations)
 
     def overflow(self) -> int:
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
@@ -319,8 +319,8 @@ def test_a_link_into_the_page_leads_under_the_header(visit):
 
 def test_old_links_and_answers_lead_to_where_things_are_now(visit):
     visit.open("vi/index.html")
-    kept = {"self-attention/mask-matrix": {"done": True}, "self-attention/why-scale": {"given": 0}}
-    visit.page.evaluate("answers => localStorage.setItem('d2lmini', JSON.stringify({answers}))", kept)
+    saved = {"self-attention/mask-matrix": {"done": True}, "self-attention/why-scale": {"given": 0}}
+    visit.page.evaluate("answers => localStorage.setItem('d2lmini', JSON.stringify({answers}))", saved)
     visit.open("vi/self-attention.html#padding")
     visit.page.wait_for_url("**/vi/multi-head-attention.html#padding")
     visit.page.locator("html[data-measured]").wait_for()
@@ -328,8 +328,8 @@ def test_old_links_and_answers_lead_to_where_things_are_now(visit):
     dot = ".dots [data-id='multi-head-attention/mask-matrix'].done"
     visit.page.locator(dot).first.wait_for(state="attached")
     answers = visit.page.evaluate("JSON.parse(localStorage.getItem('d2lmini')).answers")
-    kept["multi-head-attention/mask-matrix"] = kept.pop("self-attention/mask-matrix")
-    assert answers == kept
+    saved["multi-head-attention/mask-matrix"] = saved.pop("self-attention/mask-matrix")
+    assert answers == saved
     visit.page.evaluate("location.hash = 'no-such-place'")  # nothing known: the page stays
     visit.page.evaluate("location.hash = 'heads'")
     assert visit.page.url.endswith("vi/multi-head-attention.html#heads")
@@ -842,14 +842,14 @@ def test_a_code_takes_nothing_away(small):
     small.page.evaluate(KEEP_ANSWER)
     small.page.locator(".to-progress").click()
     field = small.page.get_by_label("Progress code")
-    for given, kept in (
+    for given, expected in (
         ({name: {"given": 2}}, {name: {"done": True, "choice": 1}}),
         ({"a/b": {"done": True}}, {name: {"done": True, "choice": 1}, "a/b": {"done": True}}),
     ):
         field.fill(progress.pack(given))
         field.press("Enter")
         expect(field).to_have_value("")
-        assert small.page.evaluate("JSON.parse(localStorage.d2lmini).answers") == kept
+        assert small.page.evaluate("JSON.parse(localStorage.d2lmini).answers") == expected
 
 
 def test_a_widget_that_fails_leaves_its_text(small):

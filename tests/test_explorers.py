@@ -55,7 +55,7 @@ def test_attention_weights_are_those_of_the_package(compute, mask, scale):
         hidden = torch.arange(n) >= lengths[mask][:, None]
         assert [[s is None for s in row] for row in got["scored"]] == hidden.tolist()
         weights = d2l.masked_softmax(scores[None], lengths[mask][None])[0]
-        for found, expected in (
+        for computed, expected in (
             (
                 [[0.0 if s is None else s for s in row] for row in got["scored"]],
                 scores.masked_fill(hidden, 0),
@@ -64,7 +64,9 @@ def test_attention_weights_are_those_of_the_package(compute, mask, scale):
             (got["V"], X @ W_v),
             (got["out"], weights @ (X @ W_v)),
         ):
-            torch.testing.assert_close(torch.tensor(found, dtype=torch.float64), expected, rtol=0, atol=1e-9)
+            torch.testing.assert_close(
+                torch.tensor(computed, dtype=torch.float64), expected, rtol=0, atol=1e-9
+            )
 
 
 def test_a_query_without_keys_gets_zeros(compute):
@@ -412,9 +414,9 @@ def answers_of(page):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_question_has_its_answer_behind_it(show, kind, lang):
     page = show(kind, lang)
-    found = words(lang)["explorers"][kind.removesuffix("-explorer")]
+    texts = words(lang)["explorers"][kind.removesuffix("-explorer")]
     asks = page.locator(".d2l-tries summary")
-    assert asks.count() == len(found["questions"]) == len(found["answers"]) == len(TRIED[kind])
+    assert asks.count() == len(texts["questions"]) == len(texts["answers"]) == len(TRIED[kind])
     answer = page.locator(".d2l-tries details p").first
     assert not answer.is_visible()
     asks.first.press("Enter")
@@ -608,8 +610,8 @@ def test_accessible_in_both_themes_and_widths(show, kind, lang, view):
     theme, width = view
     page = show(kind, lang, theme=theme, width=width)
     page.evaluate(AXE)
-    found = page.evaluate("axe.run(document, { rules: { region: { enabled: false } } })")
-    assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]] == []
+    result = page.evaluate("axe.run(document, { rules: { region: { enabled: false } } })")
+    assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in result["violations"]] == []
 
 
 @pytest.mark.parametrize("kind", EXPLORERS)

@@ -136,9 +136,9 @@ def test_every_page_widget_and_search_work_once_the_server_is_gone(reader, site)
 
 
 def page_title(site: Path, name: str) -> str:
-    found = re.search(r"<h1[^>]*>([^<]*)", (site / "en" / f"{name}.html").read_text(encoding="utf-8"))
-    assert found
-    return found[1]
+    title = re.search(r"<h1[^>]*>([^<]*)", (site / "en" / f"{name}.html").read_text(encoding="utf-8"))
+    assert title
+    return title[1]
 
 
 def test_a_page_that_is_not_kept_says_so_and_offers_those_that_are(reader, course):

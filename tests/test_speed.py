@@ -39,8 +39,8 @@ SHOWN = """() => {
 def letters_inside(page: Path) -> dict[str, set[str]]:
     """Style → the letters that the page's own face has."""
     named = {rule: style for style, rule in assets.SANS.items()}
-    found = re.findall(INLINED, page.read_text(encoding="utf-8"))
-    fonts = {named[rule]: TTFont(io.BytesIO(base64.b64decode(data))) for rule, data in found}
+    fonts_inside = re.findall(INLINED, page.read_text(encoding="utf-8"))
+    fonts = {named[rule]: TTFont(io.BytesIO(base64.b64decode(data))) for rule, data in fonts_inside}
     return {style: set(map(chr, font.getBestCmap())) for style, font in fonts.items()}
 
 
