@@ -34,7 +34,7 @@ def pairs(row: Sequence[Hashable]) -> set[Any]:
     return set(combinations(enumerate(row), 2))
 
 
-def default_first(rows: Iterable[Any], default: Iterable[Any]) -> list[Any]:
+def slow_except(rows: Iterable[Any], default: Iterable[Any]) -> list[Any]:
     """Return the rows as parameters of a test, slow but for those that are to run by default."""
     chosen = list(default)
     return [
@@ -46,7 +46,7 @@ def default_first(rows: Iterable[Any], default: Iterable[Any]) -> list[Any]:
 
 
 # where something may run over the edge: on a phone in each language, on a wide screen in the longest words
-WIDE_AND_NARROW = default_first(
+WIDE_AND_NARROW = slow_except(
     product((*LANGUAGES, "pseudo"), (340, 760)), [*product((*LANGUAGES, "pseudo"), (340,)), ("pseudo", 760)]
 )
 

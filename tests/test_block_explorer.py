@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 import pytest
 import torch
 from making import asked
-from pairing import WIDE_AND_NARROW, default_first
+from pairing import WIDE_AND_NARROW, slow_except
 from playwright.sync_api import Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from torch import Tensor, nn
@@ -499,7 +499,7 @@ def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
 
 @pytest.mark.parametrize(
     ("language", "theme", "width"),
-    default_first(
+    slow_except(
         product(LANGUAGES, ("light", "dark"), (375, 760)), [("en", "light", 760), ("en", "dark", 375)]
     ),
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pairing import THEMES, WIDTHS, default_first, page_rows, views
+from pairing import THEMES, WIDTHS, page_rows, slow_except, views
 from playwright.sync_api import expect
 
 import d2lmini as d2l
@@ -206,7 +206,7 @@ def test_a_first_visit_asks_for_little(small):
 
 @pytest.mark.parametrize(
     ("name", "language", "width"),
-    default_first(
+    slow_except(
         product(["index", "complexity"], LANGUAGES, [390, 1280]),
         [("index", "vi", 390), ("complexity", "en", 1280)],
     ),
@@ -439,7 +439,7 @@ def test_the_other_places_are_offered_on_every_screen(visit, language):
 
 @pytest.mark.parametrize(
     ("language", "view"),
-    default_first(product(LANGUAGES, product(THEMES, WIDTHS)), [("en", view) for view in views(0)]),
+    slow_except(product(LANGUAGES, product(THEMES, WIDTHS)), [("en", view) for view in views(0)]),
 )
 def test_the_menu_of_other_places_passes_axe(visit, language, view):
     scheme, width = view
@@ -524,7 +524,7 @@ MACHINES = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fontconfig decides on Linux")
-@pytest.mark.parametrize("machine", default_first(MACHINES, list(MACHINES)[1:3]))
+@pytest.mark.parametrize("machine", slow_except(MACHINES, list(MACHINES)[1:3]))
 def test_a_line_is_as_high_with_emphasis_code_or_a_formula_as_without(
     browser_with_fonts, small_address, machine
 ):
@@ -689,7 +689,7 @@ def test_search_names_the_page_and_marks_what_it_found(small):
 
 @pytest.mark.parametrize(
     ("query", "scheme"),
-    default_first(
+    slow_except(
         product(["", "掩码", "zebrafish"], THEMES), [("", "light"), ("掩码", "dark"), ("zebrafish", "light")]
     ),
 )

@@ -11,7 +11,7 @@ from urllib.parse import unquote_plus
 import pytest
 import torch
 from making import asked
-from pairing import WIDE_AND_NARROW, default_first
+from pairing import WIDE_AND_NARROW, slow_except
 from playwright.sync_api import Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 
@@ -71,7 +71,7 @@ def held_out(direction: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("direction", "every"), default_first(product(DIRECTIONS, (4, 1)), product(DIRECTIONS, (4,)))
+    ("direction", "every"), slow_except(product(DIRECTIONS, (4, 1)), product(DIRECTIONS, (4,)))
 )
 def test_every_logit_of_every_held_out_sentence_is_that_of_pytorch(
     compute: Any, direction: str, every: int
@@ -724,7 +724,7 @@ def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
 
 @pytest.mark.parametrize(
     ("language", "theme", "width"),
-    default_first(
+    slow_except(
         [*product(LANGUAGES, ("light", "dark"), (375,)), ("en", "light", 760), ("en", "dark", 760)],
         [("en", "light", 760), ("en", "dark", 375)],
     ),
@@ -744,7 +744,7 @@ def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> 
 
 @pytest.mark.parametrize(
     ("language", "width"),
-    default_first([("en", 760), ("en", 375), ("vi", 375), ("zh", 760)], [("en", 760), ("vi", 375)]),
+    slow_except([("en", 760), ("en", 375), ("vi", 375), ("zh", 760)], [("en", 760), ("vi", 375)]),
 )
 def test_the_first_translation_moves_nothing_on_the_page(show: Any, language: str, width: int) -> None:
     page = show(KIND, language, width=width)
