@@ -36,7 +36,8 @@ def pairs(row: Sequence[Hashable]) -> set[Any]:
 
 def slow_except(rows: Iterable[Any], default: Iterable[Any]) -> list[Any]:
     """Return the rows as parameters of a test, slow but for those that are to run by default."""
-    chosen = list(default)
+    rows, chosen = list(rows), list(default)
+    assert all(row in rows for row in chosen), "a row by default that is none"
     return [
         pytest.param(
             *(row if isinstance(row, tuple) else [row]), marks=() if row in chosen else pytest.mark.slow
