@@ -1,9 +1,16 @@
 """What several tests share: the finished site, a small book of tricky pages, a server for each, a browser."""
 
+# Which tests run by default, and which are `slow` (they run with `--all`):
+# - What one template or one module makes is held once by default: one page of a kind, one exercise of a kind.
+# - What varies over language, theme and width is held pairwise, by pairing.py; other combinations are slow.
+# - What needs a throttled network, a second server or a browser of its own is slow, but for one example.
+# A test is never left out: mark it, or one of its parameters, with `pytest.mark.slow`.
+
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from filelock import FileLock
@@ -119,17 +126,30 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     use_language("en")
 
 
-def checkpoint_of(route: Route) -> Path:
-    return ROOT / "d2lmini" / "assets" / "checkpoints" / route.request.url.rpartition("/")[2]
+class ExplorerPage:
+    """The page of a worker that shows one explorer after the other: a new page takes longer than a test."""
 
+    def __init__(self, browser: Browser) -> None:
+        self.context = browser.new_context()
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.computing: str | None = None  # the explorer whose arithmetic is there, untouched
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.route(f"{EXPLORER_HOST}/**", self._answer)
+        self._body = self._module = ""
 
-@pytest.fixture
-def show(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Open an explorer on a page of its own; a message on the console fails the test."""
-    context = browser.new_context()
-    complaints: list[str] = []
+    def _answer(self, route: Route) -> None:
+        name = urlsplit(route.request.url).path[1:]
+        if name.endswith(".safetensors"):
+            route.fulfill(path=ROOT / "d2lmini" / "assets" / "checkpoints" / name)
+        elif name == "module.js":
+            route.fulfill(content_type="text/javascript", body=self._module)
+        else:
+            route.fulfill(content_type="text/html", body=self._body)
 
-    def opened(
+    def show(  # what a person may choose, and the text of another module
+        self,
         kind: str,
         lang: str = "en",
         query: str = "",
@@ -137,27 +157,70 @@ def show(browser: Browser) -> Iterator[Callable[..., Page]]:
         width: int = 760,
         source: str | None = None,
     ) -> Page:
-        page = context.new_page()
-        page.set_viewport_size({"width": width, "height": 900})
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
         colors = {"light": "#ffffff", "dark": "#15181c"}[theme]
-        body = (
+        self._body = (
             f'<!doctype html><html lang="{lang}" data-theme="{theme}"><head><title>x</title></head>'
             f'<body style="background:{colors}"><main><h1>x</h1>'
             '<div class="d2l-widget"><div id="here"></div></div>'
         )
-        page.route(f"{EXPLORER_HOST}/**", lambda route: route.fulfill(content_type="text/html", body=body))
-        module = source or module_source(kind, lang)
-        page.route(
-            f"{EXPLORER_HOST}/module.js",
-            lambda route: route.fulfill(content_type="text/javascript", body=module),
-        )
-        page.route(f"{EXPLORER_HOST}/*.safetensors", lambda route: route.fulfill(path=checkpoint_of(route)))
-        page.goto(f"{EXPLORER_HOST}/{query}")
-        page.evaluate(SHOW_EXPLORER, lang)
-        return page
+        self._module = source or module_source(kind, lang)
+        self.computing = None
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.goto(f"{EXPLORER_HOST}/{query}")
+        self.page.evaluate(SHOW_EXPLORER, lang)
+        return self.page
 
-    yield opened
-    context.close()
+    def close(self) -> list[str]:
+        """Close the page and return what was complained about."""
+        self.context.close()
+        return self.complaints
+
+
+@pytest.fixture(scope="session")
+def explorer_pages(browser: Browser) -> Iterator[list[ExplorerPage]]:
+    """The page that explorers share, alone in a list: after a failed test another one takes its place."""
+    pages = [ExplorerPage(browser)]
+    yield pages
+    pages[0].close()
+
+
+@pytest.fixture
+def explorer_page(
+    browser: Browser, explorer_pages: list[ExplorerPage], request: pytest.FixtureRequest
+) -> Iterator[ExplorerPage]:
+    """The page that explorers share; a message on the console fails the test."""
+    failed = request.session.testsfailed
+    yield explorer_pages[0]
+    explorer_pages[0].page.evaluate("localStorage.clear()")  # and what was said before arrives
+    complaints = explorer_pages[0].complaints
+    if complaints or request.session.testsfailed > failed:
+        explorer_pages.append(ExplorerPage(browser))
+        explorer_pages.pop(0).close()
     assert complaints == []
+
+
+@pytest.fixture
+def show(explorer_page: ExplorerPage) -> Callable[..., Page]:
+    """Open an explorer on the page that explorers share; what the page showed before is gone."""
+    return explorer_page.show
+
+
+@pytest.fixture
+def show_apart(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open an explorer on a page of its own: for a test that changes its clock, processor or media."""
+    apart = ExplorerPage(browser)
+    yield apart.show
+    assert apart.close() == []
+
+
+@pytest.fixture
+def compute(explorer_page: ExplorerPage) -> Callable[[str], Page]:
+    """Return a page with the arithmetic of an explorer, `numbers`: that of the test before, if it has it."""
+
+    def page_of(kind: str) -> Page:
+        if explorer_page.computing != kind:
+            explorer_page.show(kind)
+            explorer_page.computing = kind
+        return explorer_page.page
+
+    return page_of

@@ -4,22 +4,24 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pairing import THEMES, WIDTHS, page_rows, slow_except, views
 from playwright.sync_api import expect
 
 import d2lmini as d2l
 from book import katex, licenses
-from book.build import page_names, table_of_contents
+from book.build import parts, table_of_contents
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette, progress
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-PAGES = [*page_names(table_of_contents(ROOT)), licenses.PAGE]
-WIDTHS = (1280, 375)
+PARTS = {**dict(parts(table_of_contents(ROOT))), licenses.PAGE: licenses.PAGE}  # page → its part of the book
+PAGES = list(PARTS)
 DARK_PAGE = "rgb({}, {}, {})".format(*bytes.fromhex(palette.COLORS["bg"][True].removeprefix("#")))
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -91,13 +93,13 @@ class Visit:
         )
 
     def violations(self) -> list[str]:
-        found = self.page.evaluate(
+        violations = self.page.evaluate(
             """async (rules) => (await axe.run(document, {...rules, resultTypes: ['violations']})).violations
                 .flatMap(v => v.nodes.slice(0, 3)
                     .map(n => `${v.id}: ${n.html.slice(0, 160)} ${n.failureSummary}`))""",
             RULES,
         )
-        return list(found)
+        return list(violations)
 
     def overflow(self) -> int:
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
@@ -120,22 +122,20 @@ def small(browser, small_address) -> Iterator[Visit]:
 # ---- every page ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", PAGES)
-def test_page(visit, language, name):
+@pytest.mark.parametrize(("name", "language", "views"), page_rows(PARTS))
+def test_page(visit, name, language, views):
     visit.open(f"{language}/{name}.html").wake_widgets()
     asleep = visit.page.eval_on_selector_all(
         ".d2l-widget[data-widget]:not([data-awake])", "places => places.map(place => place.dataset.id)"
     )
     assert asleep == []
     visit.page.evaluate(AXE)
-    for width in WIDTHS:
+    for scheme, width in views:
         visit.resize(width)
-        for scheme in ("light", "dark"):
-            visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            visit.page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
-            assert visit.overflow() == 0, f"{width} px: {wide_elements(visit)}"
-            assert visit.violations() == [], f"{width} px, {scheme}"
+        visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        visit.page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+        assert visit.overflow() == 0, f"{width} px: {wide_elements(visit)}"
+        assert visit.violations() == [], f"{width} px, {scheme}"
     assert visit.foreign == []
     assert visit.complaints == []
 
@@ -204,9 +204,13 @@ def test_a_first_visit_asks_for_little(small):
     assert {name for name in asked if "data:" not in name} == {"index.html", "site.js"}
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", ["index", "complexity"])
+@pytest.mark.parametrize(
+    ("name", "language", "width"),
+    slow_except(
+        product(["index", "complexity"], LANGUAGES, [390, 1280]),
+        [("index", "vi", 390), ("complexity", "en", 1280)],
+    ),
+)
 def test_nothing_moves_while_a_page_loads(visit, name, language, width):
     """On a slow phone, where the first paint comes before the end of the page is there."""
     visit.page.set_viewport_size({"width": width, "height": 900})
@@ -315,8 +319,8 @@ def test_a_link_into_the_page_leads_under_the_header(visit):
 
 def test_old_links_and_answers_lead_to_where_things_are_now(visit):
     visit.open("vi/index.html")
-    kept = {"self-attention/mask-matrix": {"done": True}, "self-attention/why-scale": {"given": 0}}
-    visit.page.evaluate("answers => localStorage.setItem('d2lmini', JSON.stringify({answers}))", kept)
+    saved = {"self-attention/mask-matrix": {"done": True}, "self-attention/why-scale": {"given": 0}}
+    visit.page.evaluate("answers => localStorage.setItem('d2lmini', JSON.stringify({answers}))", saved)
     visit.open("vi/self-attention.html#padding")
     visit.page.wait_for_url("**/vi/multi-head-attention.html#padding")
     visit.page.locator("html[data-measured]").wait_for()
@@ -324,8 +328,8 @@ def test_old_links_and_answers_lead_to_where_things_are_now(visit):
     dot = ".dots [data-id='multi-head-attention/mask-matrix'].done"
     visit.page.locator(dot).first.wait_for(state="attached")
     answers = visit.page.evaluate("JSON.parse(localStorage.getItem('d2lmini')).answers")
-    kept["multi-head-attention/mask-matrix"] = kept.pop("self-attention/mask-matrix")
-    assert answers == kept
+    saved["multi-head-attention/mask-matrix"] = saved.pop("self-attention/mask-matrix")
+    assert answers == saved
     visit.page.evaluate("location.hash = 'no-such-place'")  # nothing known: the page stays
     visit.page.evaluate("location.hash = 'heads'")
     assert visit.page.url.endswith("vi/multi-head-attention.html#heads")
@@ -416,26 +420,35 @@ def test_a_menu_closes_by_escape_and_by_a_press_beside_it(small, name):
     expect(summary).to_be_focused()
 
 
-def test_the_other_places_are_offered_on_every_screen(visit):
-    """The menu, open: within the screen, nothing for axe, and each command is copied as it stands."""
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_other_places_are_offered_on_every_screen(visit, language):
+    """The menu, open: within the screen, and each command is copied as it stands."""
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    for language in LANGUAGES:
-        visit.open(f"{language}/references.html")
-        visit.page.evaluate(AXE)
-        visit.page.locator(".places summary").press("Enter")
-        for width in WIDTHS:
-            visit.resize(width)
-            for scheme in ("light", "dark"):
-                visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-                visit.page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
-                assert visit.violations() == []
-            box = visit.page.locator(".places ul").bounding_box()
-            assert box["x"] >= 0 and box["x"] + box["width"] <= width and visit.overflow() <= 0
-        command = visit.page.locator(".places .typed").first
-        command.get_by_role("button").click()
-        expect(command.get_by_role("button")).to_have_text(words(language)["site"]["script"]["copied"])
-        copied = visit.page.evaluate("navigator.clipboard.readText()").splitlines()
-        assert copied[-1] == f"python3 course.py lab references --lang {language}"
+    visit.open(f"{language}/references.html")
+    visit.page.locator(".places summary").press("Enter")
+    for width in WIDTHS:
+        visit.resize(width)
+        box = visit.page.locator(".places ul").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width and visit.overflow() <= 0
+    command = visit.page.locator(".places .typed").first
+    command.get_by_role("button").click()
+    expect(command.get_by_role("button")).to_have_text(words(language)["site"]["script"]["copied"])
+    copied = visit.page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert copied[-1] == f"python3 course.py lab references --lang {language}"
+
+
+@pytest.mark.parametrize(
+    ("language", "view"),
+    slow_except(product(LANGUAGES, product(THEMES, WIDTHS)), [("en", view) for view in views(0)]),
+)
+def test_the_menu_of_other_places_passes_axe(visit, language, view):
+    scheme, width = view
+    visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    visit.open(f"{language}/references.html")
+    visit.page.evaluate(AXE)
+    visit.resize(width)
+    visit.page.locator(".places summary").press("Enter")
+    assert visit.violations() == []
 
 
 def test_a_slash_in_a_field_is_a_slash(small):
@@ -511,12 +524,16 @@ MACHINES = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fontconfig decides on Linux")
-@pytest.mark.parametrize("faces", MACHINES.values(), ids=MACHINES)
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("machine", slow_except(MACHINES, list(MACHINES)[1:3]))
 def test_a_line_is_as_high_with_emphasis_code_or_a_formula_as_without(
-    browser_with_fonts, small_address, faces, language
+    browser_with_fonts, small_address, machine
 ):
-    visit = Visit(browser_with_fonts(faces), small_address).open(f"{language}/basics.html")
+    visit = Visit(browser_with_fonts(MACHINES[machine]), small_address)
+    for language in LANGUAGES:
+        lines_are_alike(visit.open(f"{language}/basics.html"))
+
+
+def lines_are_alike(visit: Visit) -> None:
     visit.page.locator("html[data-measured]").wait_for()  # the fonts of formulas are there, too
     heights = visit.page.evaluate(
         """async (tags) => {
@@ -670,9 +687,13 @@ def test_search_names_the_page_and_marks_what_it_found(small):
     assert small.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("query", ["", "掩码", "zebrafish"])
-def test_the_search_dialog_passes_axe_on_a_phone(visit, scheme, query):
+@pytest.mark.parametrize(
+    ("query", "scheme"),
+    slow_except(
+        product(["", "掩码", "zebrafish"], THEMES), [("", "light"), ("掩码", "dark"), ("zebrafish", "light")]
+    ),
+)
+def test_the_search_dialog_passes_axe_on_a_phone(visit, query, scheme):
     visit.page.set_viewport_size({"width": 375, "height": 800})
     visit.page.emulate_media(color_scheme=scheme)
     visit.page.add_init_script(AXE)
@@ -821,14 +842,14 @@ def test_a_code_takes_nothing_away(small):
     small.page.evaluate(KEEP_ANSWER)
     small.page.locator(".to-progress").click()
     field = small.page.get_by_label("Progress code")
-    for given, kept in (
+    for given, expected in (
         ({name: {"given": 2}}, {name: {"done": True, "choice": 1}}),
         ({"a/b": {"done": True}}, {name: {"done": True, "choice": 1}, "a/b": {"done": True}}),
     ):
         field.fill(progress.pack(given))
         field.press("Enter")
         expect(field).to_have_value("")
-        assert small.page.evaluate("JSON.parse(localStorage.d2lmini).answers") == kept
+        assert small.page.evaluate("JSON.parse(localStorage.d2lmini).answers") == expected
 
 
 def test_a_widget_that_fails_leaves_its_text(small):

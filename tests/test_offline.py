@@ -9,11 +9,13 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from making import served
+from pairing import THEMES, WIDTHS, pairwise, slow_except
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from test_browser import AXE, PAGES, Visit
 from test_site import broken_links
@@ -134,9 +136,9 @@ def test_every_page_widget_and_search_work_once_the_server_is_gone(reader, site)
 
 
 def page_title(site: Path, name: str) -> str:
-    found = re.search(r"<h1[^>]*>([^<]*)", (site / "en" / f"{name}.html").read_text(encoding="utf-8"))
-    assert found
-    return found[1]
+    title = re.search(r"<h1[^>]*>([^<]*)", (site / "en" / f"{name}.html").read_text(encoding="utf-8"))
+    assert title
+    return title[1]
 
 
 def test_a_page_that_is_not_kept_says_so_and_offers_those_that_are(reader, course):
@@ -292,21 +294,26 @@ def test_where_nothing_can_be_kept_the_page_works_as_before(reader, course):
     assert complaints == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_about_it_passes_axe(browser, small_address, language):
-    visit = Visit(browser, small_address, bypass_csp=True, service_workers="allow")
+@pytest.mark.parametrize(
+    ("language", "scheme", "width"),
+    slow_except(product(LANGUAGES, THEMES, WIDTHS), pairwise(LANGUAGES, THEMES, WIDTHS)),
+)
+def test_the_page_about_it_passes_axe(browser, small_address, language, scheme, width):
+    visit = Visit(
+        browser,
+        small_address,
+        bypass_csp=True,
+        service_workers="allow",
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
     for address in ("offline.html", f"offline.html?wanted=/{language}/basics.html"):
         visit.open(f"{language}/{address}")
         visit.page.locator("[data-when]:visible").first.wait_for()
         visit.page.evaluate(AXE)
-        for width in (1280, 375):
-            visit.page.set_viewport_size({"width": width, "height": 800})
-            for scheme in ("light", "dark"):
-                visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-                visit.page.reload() if scheme == "dark" else None
-                visit.page.evaluate(AXE)
-                assert visit.violations() == []
-                assert visit.overflow() == 0
+        assert visit.violations() == []
+        assert visit.overflow() == 0
     assert visit.foreign == []
     visit.context.close()
 
@@ -343,6 +350,7 @@ def shown_by_python(folder: Path) -> Iterator[str]:
         server.wait()
 
 
+@pytest.mark.xdist_group("zip")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_zip_has_everything_that_it_links_to(unpacked, language):
     folder = unpacked / f"d2lmini-{language}"
@@ -354,6 +362,7 @@ def test_the_zip_has_everything_that_it_links_to(unpacked, language):
     assert broken_links(folder) == []
 
 
+@pytest.mark.xdist_group("zip")
 def test_the_zip_is_read_with_pythons_own_server(unpacked, browser):
     with shown_by_python(unpacked / "d2lmini-vi") as home:
         visit = Visit(browser, home, bypass_csp=True, locale="vi-VN", service_workers="allow").open("")

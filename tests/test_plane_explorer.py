@@ -8,6 +8,7 @@ from urllib.parse import unquote_plus
 import pytest
 import torch
 from making import asked
+from pairing import WIDE_AND_NARROW
 from playwright.sync_api import Locator, Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 
@@ -66,8 +67,8 @@ def middle(slider: Locator) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("scale", [True, False])
-def test_every_number_is_that_of_pytorch(show: Any, scale: bool) -> None:
-    page = show(KIND)
+def test_every_number_is_that_of_pytorch(compute: Any, scale: bool) -> None:
+    page = compute(KIND)
     generator = torch.Generator().manual_seed(1)
     for size in (0.5, 1, 20):
         tokens = torch.randn(5, 2, generator=generator, dtype=torch.float64)
@@ -88,8 +89,8 @@ def test_every_number_is_that_of_pytorch(show: Any, scale: bool) -> None:
         torch.testing.assert_close(torch.tensor(only, dtype=torch.float64), W_q @ W_k.T)
 
 
-def test_the_tokens_are_those_of_the_chapter(show: Any) -> None:
-    page = show(KIND)
+def test_the_tokens_are_those_of_the_chapter(compute: Any) -> None:
+    page = compute(KIND)
     assert page.evaluate("numbers.TOKENS") == X
     tokens = torch.tensor(X)
     output, weights = scaled_dot_product(tokens, tokens, tokens)
@@ -104,8 +105,8 @@ def test_their_words_are_those_of_the_chapter(show: Any, language: str) -> None:
     assert show(KIND, language).locator("[role=radio]").all_inner_texts() == tokens
 
 
-def test_a_foot_times_the_length_of_the_query_is_the_score(show: Any) -> None:
-    page = show(KIND)
+def test_a_foot_times_the_length_of_the_query_is_the_score(compute: Any) -> None:
+    page = compute(KIND)
     key, query = [2.0, -1.0], [0.5, 1.5]
     x, y = page.evaluate("(a) => numbers.foot(...a)", [key, query])
     assert x * query[1] == pytest.approx(y * query[0])  # it lies on the query's line
@@ -117,8 +118,8 @@ def test_a_foot_times_the_length_of_the_query_is_the_score(show: Any) -> None:
     assert page.evaluate("(a) => numbers.foot(...a)", [key, [0, 0]]) is None
 
 
-def test_a_hull_has_the_corners_and_nothing_else(show: Any) -> None:
-    page = show(KIND)
+def test_a_hull_has_the_corners_and_nothing_else(compute: Any) -> None:
+    page = compute(KIND)
     hull = lambda points: page.evaluate("(points) => numbers.hull(points)", points)  # noqa: E731
     square = [[0, 0], [2, 0], [2, 2], [0, 2]]
     assert hull([[1, 1], *square[::-1], [1, 0], [2, 1]]) == square
@@ -126,9 +127,9 @@ def test_a_hull_has_the_corners_and_nothing_else(show: Any) -> None:
     assert hull([[1, 1]] * 5) == [[1, 1], [1, 1]]  # there and back
 
 
-def test_an_output_never_leaves_the_hull(show: Any) -> None:
+def test_an_output_never_leaves_the_hull(compute: Any) -> None:
     """What the last mission asks for is impossible: no corner sees an output on its right."""
-    page = show(KIND)
+    page = compute(KIND)
     generator = torch.Generator().manual_seed(2)
     for _ in range(40):
         tokens, q, k, v = (
@@ -165,8 +166,10 @@ def test_an_output_never_leaves_the_hull(show: Any) -> None:
         ("alone", MILK, {"q": [[9, 9], [-9, -9]], "tokens": [[0, 0], *X[1:]]}),
     ],
 )
-def test_a_mission_has_many_solutions(show: Any, mission: str, asking: int, solution: dict[str, Any]) -> None:
-    assert mission in missions(show(KIND), asking, **solution)
+def test_a_mission_has_many_solutions(
+    compute: Any, mission: str, asking: int, solution: dict[str, Any]
+) -> None:
+    assert mission in missions(compute(KIND), asking, **solution)
 
 
 @pytest.mark.parametrize(
@@ -188,13 +191,13 @@ def test_a_mission_has_many_solutions(show: Any, mission: str, asking: int, solu
     ],
 )
 def test_what_only_looks_like_a_solution_is_none(
-    show: Any, mission: str, asking: int, near: dict[str, Any]
+    compute: Any, mission: str, asking: int, near: dict[str, Any]
 ) -> None:
-    assert mission not in missions(show(KIND), asking, **near)
+    assert mission not in missions(compute(KIND), asking, **near)
 
 
-def test_alike_means_within_a_hundredth(show: Any) -> None:
-    page = show(KIND)
+def test_alike_means_within_a_hundredth(compute: Any) -> None:
+    page = compute(KIND)
     reached = "(weights) => numbers.MISSIONS.alike({ weights: [weights] })"
     assert page.evaluate(reached, [0.209, 0.191, 0.2, 0.2, 0.2])
     assert not page.evaluate(reached, [0.211, 0.19, 0.2, 0.2, 0.199])
@@ -268,8 +271,8 @@ def test_by_keyboard_the_first_mission_is_done(show: Any) -> None:
     expect(status).to_have_text(re.compile(r"milk listens to: cats 0\.\d{3}, dogs 0\.\d{3}, "))
 
 
-def test_it_is_announced_once_the_hand_rests(show: Any) -> None:
-    page = show(KIND)
+def test_it_is_announced_once_the_hand_rests(show_apart: Any) -> None:
+    page = show_apart(KIND)
     page.clock.install(time=0)
     page.clock.pause_at(1000)
     status = page.get_by_role("status")
@@ -477,8 +480,7 @@ def at_extremes(page: Page) -> None:
         details.evaluate("node => { node.open = true; }")
 
 
-@pytest.mark.parametrize("language", [*LANGUAGES, "pseudo"])
-@pytest.mark.parametrize("width", [340, 760])
+@pytest.mark.parametrize(("language", "width"), WIDE_AND_NARROW)
 def test_nothing_runs_over_the_edge(show: Any, monkeypatch: Any, language: str, width: int) -> None:
     source = pseudo_source(monkeypatch) if language == "pseudo" else None
     page = show(KIND, "en" if source else language, width=width, source=source)
@@ -530,11 +532,12 @@ def test_nothing_moves_by_itself(show: Any) -> None:
     assert "transition" not in module_source(KIND, "en") and "animation" not in module_source(KIND, "en")
 
 
-def test_leaving_says_nothing_more(show: Any) -> None:
-    page = show(KIND)
+def test_leaving_says_nothing_more(show_apart: Any) -> None:
+    page = show_apart(KIND)
+    page.clock.install()
     page.locator(".presets button").nth(1).click()
     page.evaluate("leave()")
-    page.wait_for_timeout(600)
+    page.clock.run_for(5000)
     assert page.get_by_role("status").inner_text() == ""
 
 

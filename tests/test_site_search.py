@@ -134,10 +134,16 @@ def golden(language: str) -> dict[str, str]:
 
 
 def data_of(site: Path, language: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
+    data: dict[str, Any] = json.loads(
         (site / language / "_static" / "search.json").read_text(encoding="utf-8")
     )
-    return found
+    return data
+
+
+# a worker that asks about an edition has its engine open: the others need not open it, too
+EDITIONS = [
+    pytest.param(language, marks=pytest.mark.xdist_group(f"search-{language}")) for language in LANGUAGES
+]
 
 
 @pytest.fixture(scope="module")
@@ -162,17 +168,17 @@ def find(browser: Browser, address: str) -> Iterator[Find]:
     context.close()
 
 
-def places(found: dict[str, Any]) -> list[str]:
-    return [f"{hit['page']}#{hit['anchor']}" for hit in found["hits"]]
+def places(answer: dict[str, Any]) -> list[str]:
+    return [f"{hit['page']}#{hit['anchor']}" for hit in answer["hits"]]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_the_right_section_comes_first(find: Find, language: str) -> None:
     wrong = []
     for query, wanted in golden(language).items():
-        found = places(find(language, query))
-        if found[:1] != [wanted]:
-            wrong.append(f"{query}: {wanted}, not {found[:3]}")
+        hits = places(find(language, query))
+        if hits[:1] != [wanted]:
+            wrong.append(f"{query}: {wanted}, not {hits[:3]}")
     assert not wrong, "\n" + "\n".join(wrong)
 
 
@@ -183,7 +189,7 @@ def test_the_sections_of_the_table_exist(site: Path) -> None:
         assert set(golden(language).values()) <= there
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_a_term_of_the_glossary_finds_its_section_whatever_its_language(
     find: Find, site: Path, language: str
 ) -> None:
@@ -194,10 +200,10 @@ def test_a_term_of_the_glossary_finds_its_section_whatever_its_language(
         for names in terms:
             for name in names if len(names) > 1 else ():
                 count += 1
-                found = places(find(language, name))
+                hits = places(find(language, name))
                 # a word of many meanings (键, giá trị) may stand in the heading of another section
-                if place not in found[: 1 if len(name.split()) > 1 and name.isascii() else 3]:
-                    missed.append(f"{name}: {place}, not {found[:3]}")
+                if place not in hits[: 1 if len(name.split()) > 1 and name.isascii() else 3]:
+                    missed.append(f"{name}: {place}, not {hits[:3]}")
     assert count > 90
     assert not missed, "\n" + "\n".join(missed)
 
@@ -209,7 +215,7 @@ def test_sections_named_by_the_glossary_exist(site: Path) -> None:
     assert named and named <= there
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_a_snippet_shows_why(find: Find, language: str) -> None:
     def shown(query: str) -> tuple[str, str, list[str]]:
         hit = find(language, query)["hits"][0]
@@ -230,7 +236,7 @@ def test_a_snippet_shows_why(find: Find, language: str) -> None:
         assert len(text) < 400
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", EDITIONS)
 def test_examples_that_the_dialog_offers_find_something(find: Find, language: str) -> None:
     for query in words(language)["site"]["dialogs"]["search_examples"]:
         assert not find(language, query)["near"] and find(language, query)["hits"], query
@@ -239,6 +245,7 @@ def test_examples_that_the_dialog_offers_find_something(find: Find, language: st
 @pytest.mark.parametrize(
     "query", ["", " ", "???", "<script>", "\\", "(", "zzzzqqqq", "。", "🙂", "a" * 5000, "d2l."]
 )
+@pytest.mark.xdist_group("search-zh")
 def test_no_query_breaks_the_search(find: Find, query: str) -> None:
     assert isinstance(find("zh", query)["hits"], list)
 

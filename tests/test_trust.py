@@ -171,9 +171,9 @@ def ask(address: str, target: str, method: str = "GET", **headers: str) -> tuple
         connection.putheader(name, value)
     connection.endheaders()
     answer = connection.getresponse()
-    found = answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
+    reply = answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
     connection.close()
-    return found
+    return reply
 
 
 @pytest.fixture
