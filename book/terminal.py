@@ -11,14 +11,18 @@ import os
 import re
 
 
+class SetUpError(Exception):
+    """Something that the person at the keyboard can mend, in a sentence."""
+
+
 def say(key: str, **values: object) -> str:
     """Return a text of the section `[setup]` in the reader's language, filled in."""
     from d2lmini.language import words  # not by old Pythons
 
-    found = words(language())["setup"]
+    text = words(language())["setup"]
     for name in key.split("."):
-        found = found[name]
-    return found.format(**values)
+        text = text[name]
+    return text.format(**values)
 
 
 def language() -> str:

@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The command lines with which JupyterLab would be started."""
     lines: list[list[str]] = []
-    monkeypatch.setattr(course, "module", lambda name, arguments: lines.append([name, *arguments]) or 0)
+    monkeypatch.setattr(course, "module", lambda name, arguments, _: lines.append([name, *arguments]) or 0)
     return lines
 
 

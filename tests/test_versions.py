@@ -124,17 +124,17 @@ def test_a_lock_that_cannot_be_made_leaves_the_old_one(tmp_path, monkeypatch):
 
 def test_reading_installs_what_is_locked_and_nothing_else(monkeypatch, tmp_path):
     installed: list[tuple[str, ...]] = []
-    monkeypatch.setattr(course, "VENV", tmp_path)
+    monkeypatch.setattr(course, "STAMP", tmp_path / "stamp")
     monkeypatch.setattr(course, "PYTHON", tmp_path / "python")
     monkeypatch.setattr(course, "LOG", tmp_path / "setup.log")
-    monkeypatch.setattr(course, "works", lambda _: True)
+    monkeypatch.setattr(course, "make_venv", (tmp_path / "python").touch)
     monkeypatch.setattr(course, "pip", lambda what, *arguments: installed.append(arguments))
     course.set_up(course.READING)
     assert installed == [("--require-hashes", "-r", lock.LOCK)]
     course.set_up(course.EVERYTHING)
     assert installed[1:3] == [
         installed[0],
-        ("-r", "requirements.txt", "-r", course.FRAMEWORKS),
+        ("-c", "requirements.txt", "-r", "requirements.txt", "-r", course.FRAMEWORKS),
     ]  # the tests run with what readers have
 
 
