@@ -32,9 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let whatever the command line names, by a path, -k or -m, run even if it is slow."""
-    if not hasattr(config, "workerinput"):  # the workers of xdist get the options from here
-        named = config.args_source is pytest.Config.ArgsSource.ARGS
-        config.option.all |= bool(named or config.option.keyword or config.option.markexpr)
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    config.option.all |= bool(named or config.option.keyword or config.option.markexpr)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
