@@ -8,7 +8,6 @@ It speaks the language of the terminal: `book/terminal.py`.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import os
@@ -17,55 +16,47 @@ import shutil
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from book.browser import browser_name, find_browser
-from book.terminal import in_words, language, say
+from book.terminal import SetUpError, in_words, say
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
+STAMP = VENV / "d2lmini.stamp"
 LOG = ROOT / "_build" / "setup.log"
 WINDOWS = os.name == "nt"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 COMMAND = "py course.py" if WINDOWS else "python3 course.py"
+
+PINS = "requirements.txt"  # the versions of all that follows
 LOCK = "book/requirements.lock"  # what reading needs, each file by its hash; without torch: some 100 MB
-LAB = "book/lab.txt"  # what the notebooks need besides
-PAPER = "book/paper/requirements.txt"  # what the PDF needs besides
 FRAMEWORKS = "tests/frameworks.txt"  # what one page of the appendix needs besides
-COLAB = "tests/colab.txt"  # its widgets are older; a test needs them beside those of .venv
+TEXT = ("tools/text/requirements.txt",)
 READING = (LOCK,)
-WORKING = (LOCK, LAB, "requirements.txt")
-PRINTING = (LOCK, PAPER, "requirements.txt")
-EVERYTHING = (LOCK, "requirements.txt", FRAMEWORKS, COLAB)
-SETS = (READING, WORKING, PRINTING, EVERYTHING)  # each includes the first, the last all
-VERBS = (
-    "serve",
-    "lab",
-    "test",
-    "site",
-    "pdf",
-    "notebooks",
-    "lockstep",
-    "prose",
-    "numbers",
-    "exercises",
-    "checkpoints",
-    "previews",
-    "bench",
-    "lock",
-)
-MODULES = {
-    "site": "book.build",
-    "exercises": "tools.exercises.compile",
-    "notebooks": "tools.notebooks.execute",
-    "lockstep": "tools.text.lockstep",
-    "prose": "tools.text.prose",
-    "numbers": "tools.text.numbers_in_text",
-    "pdf": "tools.paper.pdf",
-    "previews": "tools.paper.previews",
-    "lock": "tools.requirements",
-}  # the others: tools.VERB
-NEEDS = {"site": READING, "serve": READING, "exercises": READING, "pdf": PRINTING}  # the others: EVERYTHING
+WORKING = (LOCK, "book/lab.txt")
+PRINTING = (LOCK, "book/paper/requirements.txt")
+EVERYTHING = (LOCK, PINS, FRAMEWORKS)
+SETS = (TEXT, READING, WORKING, PRINTING, EVERYTHING)  # the last includes all
+PARTS = {WORKING: "parts.lab", EVERYTHING: "parts.tests"}
+# verb: the module that it runs, and what that needs
+VERBS = {
+    "serve": ("book.serve", READING),
+    "lab": ("jupyterlab", WORKING),
+    "test": ("pytest", EVERYTHING),
+    "site": ("book.build", READING),
+    "pdf": ("tools.paper.pdf", PRINTING),
+    "notebooks": ("tools.notebooks.execute", EVERYTHING),
+    "lockstep": ("tools.text.lockstep", ()),
+    "prose": ("tools.text.prose", TEXT),
+    "numbers": ("tools.text.numbers_in_text", TEXT),
+    "exercises": ("tools.exercises.compile", READING),
+    "checkpoints": ("tools.checkpoints", EVERYTHING),
+    "previews": ("tools.paper.previews", EVERYTHING),
+    "bench": ("tools.bench", EVERYTHING),
+    "lock": ("tools.requirements", EVERYTHING),
+}
 
 
 # What pip and apt write, and the reason for it in the words of the course.
@@ -85,10 +76,6 @@ SIGNS = {
     "changed": ("DO NOT MATCH THE HASHES",),
     "package": ("No matching distribution found",),
 }
-
-
-class SetUpError(Exception):
-    """Something that the person at the keyboard can mend, in a sentence."""
 
 
 def main(arguments: list[str]) -> int:
@@ -117,28 +104,30 @@ def main(arguments: list[str]) -> int:
 
 
 def run_verb(verb: str, rest: list[str]) -> int:
-    """Set up what a verb needs and run it."""
-    if verb == "lockstep":
-        return module(
-            "tools.text.lockstep", rest, python=sys.executable
-        )  # needs nothing that is to be installed
+    """Set up what a verb needs and run it. A mistake in its options is told before minutes of installing."""
+    name, needs = VERBS[verb]
+    if verb == "test" and {"-h", "--help"} & {*rest}:
+        print(say("test_help", command=COMMAND))
+        return 0
     if verb == "serve":
-        from book import serve
+        from book import serve  # not by old Pythons
 
-        # a wrong port is told now, not after minutes of installing
         code = serve.check(rest)
         if code:
             return code
+        rest = ["--build", *rest]
     if verb == "lab":
-        return lab(rest)
-    set_up(NEEDS.get(verb, EVERYTHING))
-    if verb == "pdf":
+        from book import lab
+
+        rest = lab.prepare(rest, COMMAND, ROOT)
+    set_up(needs)
+    if verb in ("test", "pdf"):
         install_browser()
-    if verb == "serve":
-        return module("book.serve", ["--build", *rest])
     if verb == "test":
         return test(rest)
-    return module(MODULES.get(verb, f"tools.{verb}"), rest)
+    if verb == "lab":
+        print(say("lab.opens"), flush=True)
+    return module(name, rest, PYTHON if needs else sys.executable)
 
 
 def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
@@ -155,36 +144,8 @@ def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
             pass  # the terminal told the module too: it ends in its own time, with its own words
 
 
-def lab(arguments: list[str]) -> int:
-    """Open JupyterLab on the reader's copies of the notebooks; they are made before anything is installed."""
-    from book import lab as copies  # not by old Pythons
-    from book.chapters import chapters
-
-    options = copies.options(arguments, language())
-    names = chapters(options.lang, ROOT)
-    if options.chapter not in (None, *names):
-        raise SetUpError(say("lab.no_chapter", name=options.chapter, chapters=", ".join(names)))
-    if options.afresh and not options.chapter:
-        raise SetUpError(say("lab.afresh_which", command=f"{COMMAND} lab --afresh"))
-    kept = copies.afresh(options.lang, options.chapter, ROOT) if options.afresh else None
-    if kept:
-        print(say("lab.kept", path=kept))
-    brought = copies.bring(options.lang, ROOT)
-    opened = copies.copy_of(options.lang, options.chapter or "index", ROOT)
-    if brought.made:
-        print(say("lab.made", path=opened.parent))
-    if brought.renewed:
-        print(say("lab.renewed", chapters=", ".join(brought.renewed)))
-    for name in brought.behind:
-        print(say("lab.behind", name=name, command=f"{COMMAND} lab --lang {options.lang} --afresh {name}"))
-    set_up(WORKING)
-    print(say("lab.opens"), flush=True)
-    return module("jupyterlab", copies.command(opened, options.port, not options.no_browser))
-
-
 def test(pytest_arguments: list[str]) -> int:
     """Run all checks; the last line is pytest's, the exit code tells of all."""
-    install_browser()
     failed = []
     for tool, *options in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["oxlint"]):
         print(f"{tool} {' '.join(options)}".strip() + ":", flush=True)
@@ -192,10 +153,9 @@ def test(pytest_arguments: list[str]) -> int:
             failed.append(tool)
     if failed:
         print(say("unclean", tools=", ".join(dict.fromkeys(failed))), flush=True)
-    # A file to a process: the cells of a notebook depend on each other.
-    processes = str(min(os.cpu_count() or 1, 8))
-    code = module("pytest", ["-n", processes, "--dist", "loadfile", *pytest_arguments])
-    return code or int(bool(failed))
+    # conftest.py says what stays together and what starts first
+    spread = ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "loadgroup", "--no-loadscope-reorder"]
+    return module("pytest", [*spread, *pytest_arguments]) or int(bool(failed))
 
 
 # ---- set-up
@@ -206,88 +166,59 @@ def set_up(files: tuple[str, ...]) -> None:
 
     What reading needs is locked, and the tests run with the same. The rest is pinned by version alone:
     PyTorch has other files for other graphics cards.
-
-    The stamp is written when all is done and at no other time: what breaks off is taken up by the next run.
     """
     from book.lock import locked  # not by old Pythons
 
-    if holds(files):
+    if not files or fingerprint(files) in installed():
         return
     with locked(LOG.with_name("setup.lock"), say("waits")) as lock:
         os.set_inheritable(lock, True)  # a pip that outlives this process keeps others away
-        if not holds(files):
+        if fingerprint(files) not in installed():
             install(files)
 
 
-def holds(files: tuple[str, ...]) -> bool:
-    """Say whether `.venv` holds what these files name."""
-    stamp = VENV / "d2lmini.stamp"
-    return PYTHON.exists() and stamp.exists() and fingerprint(files) in stamp.read_text().split()
+def installed() -> list[str]:
+    """Return the fingerprints of what `.venv` holds: none after an interruption, or in a moved folder."""
+    if not (PYTHON.exists() and STAMP.exists()):
+        return []
+    root, *fingerprints = STAMP.read_text(encoding="utf-8").splitlines() or [""]
+    return fingerprints if root == str(ROOT) else []
 
 
 def install(files: tuple[str, ...]) -> None:
-    """Install what these files name."""
-    stamp = VENV / "d2lmini.stamp"
-    stamp.unlink(missing_ok=True)
-    LOG.write_text("")
-    whole = mend()
-    if not whole or not works([PYTHON, "-m", "pip", "--version"]):
+    """Install what these files name, into a new `.venv` unless one was completed before.
+
+    The stamp is written when all is done and at no other time: after an interruption all begins anew, out
+    of pip's cache. So it does where only TEXT is installed, which no hash guards.
+    """
+    before = installed()
+    STAMP.unlink(missing_ok=True)
+    LOG.write_text("", encoding="utf-8")
+    if not any(LOCK in complete for complete in before):
         make_venv()
     if files in (WORKING, EVERYTHING) and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         print(say("large"))
-    pip(say("parts.packages"), "--require-hashes", "-r", LOCK)
-    if files == WORKING:
-        pip(say("parts.lab"), "-r", LAB, "-c", "requirements.txt")
-    if files == PRINTING:
-        pip(say("parts.packages"), "-r", PAPER, "-c", "requirements.txt")
-    if files == EVERYTHING:
-        pip(say("parts.tests"), "-r", "requirements.txt", "-r", FRAMEWORKS)
+    if LOCK in files:
+        pip(say("parts.packages"), "--require-hashes", "-r", LOCK)
+    others = [option for file in files if file != LOCK for option in ("-r", file)]
+    if others:
+        pip(say(PARTS.get(files, "parts.packages")), "-c", PINS, *others)
     if files in (WORKING, EVERYTHING):
         pip("d2lmini", "--no-deps", "-e", ".")
-    if files == EVERYTHING:
-        pip(say("parts.colab"), "--no-deps", "--upgrade", "--target", str(VENV / "colab"), "-r", COLAB)
-    held = map(fingerprint, SETS if files == EVERYTHING else (READING, files))
-    stamp.write_text("\n".join(held) + "\n")
+    held = SETS if files == EVERYTHING else (files, READING) if LOCK in files else (files,)
+    STAMP.write_text("\n".join([str(ROOT), *map(fingerprint, held)]) + "\n", encoding="utf-8")
 
 
 def fingerprint(files: tuple[str, ...]) -> str:
-    """Return a hash that changes with what is to be installed, and where: a moved folder is set up anew."""
-    contents = [(ROOT / file).read_bytes() for file in files]
-    return hashlib.sha256(b"\0".join([str((ROOT, files)).encode(), *contents])).hexdigest()
-
-
-def mend() -> bool:
-    """Let pip install anew what it left half when it was killed; say whether pip itself is whole.
-
-    It would take a package for installed as soon as the package's description is there.
-    """
-    places = list(VENV.glob("Lib/site-packages" if WINDOWS else "lib/python3*/site-packages"))
-    described = [info for place in places for info in place.glob("*.dist-info")]
-    halves = [info for info in described if not is_whole(info)]
-    for info in halves:
-        shutil.rmtree(info)
-    for place in places:
-        for aside in place.glob("~*"):  # where pip puts what it replaces
-            shutil.rmtree(aside, ignore_errors=True)
-    return any(info.name.startswith("pip-") for info in set(described) - set(halves))
-
-
-def is_whole(info: Path) -> bool:
-    """Say whether all that a package's list names, which pip writes last, is there in its size."""
-    try:
-        with (info / "RECORD").open(encoding="utf-8", newline="") as record:
-            for name, _, size in csv.reader(record):
-                there = (info.parent / name).stat().st_size if not name.endswith(".pyc") else size
-                if size and there != int(size):
-                    return False
-    except (OSError, ValueError):
-        return False
-    return True
+    """Return the files' names and a hash that changes with what is to be installed."""
+    read = files if files == READING else (*files, PINS)
+    contents = b"\0".join((ROOT / file).read_bytes() for file in read)
+    return f"{' '.join(files)} {hashlib.sha256(contents).hexdigest()}"
 
 
 def make_venv() -> None:
     """Make `.venv`, in place of what an interrupted attempt may have left there."""
-    if not works([sys.executable, "-c", "import ensurepip, venv"]):
+    if not find_spec("ensurepip"):  # which Debian packs apart
         package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
         if not debian_root():
             raise SetUpError(say("no_venv", package=package))
@@ -331,9 +262,8 @@ def logged(what: str, command: list[str | Path]) -> None:
                 output.append(line.rstrip())
                 if live:
                     wide = sum(letter > "\u2e80" for letter in installing)  # Chinese: two columns each
-                    width = shutil.get_terminal_size().columns - wide
-                    now = f"{installing}: {line.strip()}"[: width - 1]
-                    print(f"\r\x1b[K{now}", end="", flush=True)
+                    room = shutil.get_terminal_size().columns - wide - 1
+                    print("\r\x1b[K" + f"{installing}: {line.strip()}"[:room], end="", flush=True)
     if live:
         print("\r\x1b[K", end="")
     if process.returncode:
@@ -352,23 +282,12 @@ def reason(what: str, output: list[str]) -> str:
     return failed
 
 
-def works(command: list[str | Path]) -> bool:
-    """Say whether a command exists and succeeds."""
-    try:
-        return subprocess.run(list(map(str, command)), capture_output=True, check=False).returncode == 0
-    except OSError:
-        return False
-
-
 def debian_root() -> bool:
     """Say whether this is Debian, as root. Not Ubuntu: its chromium only points at another installer."""
+    if not shutil.which("apt-get") or getattr(os, "geteuid", lambda: 1)():
+        return False
     release = Path("/etc/os-release")
-    return (
-        bool(shutil.which("apt-get"))
-        and getattr(os, "geteuid", lambda: 1)() == 0
-        and release.exists()
-        and "ID=debian" in release.read_text().splitlines()
-    )
+    return release.exists() and "ID=debian" in release.read_text(encoding="utf-8").splitlines()
 
 
 # ---- the browser of the tests and of the PDF

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from book.chapters import ROOT, Notebook, chapters, fingerprint, path_of, read, source, write
 from book.serve import port_number
+from book.terminal import SetUpError, language, say
 from d2lmini.language import LANGUAGES
 
 
@@ -25,22 +26,53 @@ class Copies(NamedTuple):
     behind: list[str]  # the original is newer, and the reader's copy stays
 
 
-def options(arguments: list[str], language: str) -> argparse.Namespace:
-    """Read the command line of `course.py lab`; `language` is what it opens unless told otherwise."""
+def options(arguments: list[str], default: str) -> argparse.Namespace:
+    """Read the command line of `course.py lab`; `default` is the language unless it names another."""
     parser = argparse.ArgumentParser(
         prog="course.py lab", description="Open JupyterLab on your own copies of the notebooks."
     )
     parser.add_argument("chapter", nargs="?", metavar="CHAPTER", help="such as self-attention")
-    parser.add_argument("--lang", choices=LANGUAGES, default=language, help=f"now: {language}")
+    parser.add_argument("--lang", choices=LANGUAGES, default=default, help=f"now: {default}")
     parser.add_argument(
         "--afresh", action="store_true", help="begin CHAPTER anew; your copy of it is kept under another name"
     )
     parser.add_argument("--port", type=port_number, help="8888 or the next that is free by default")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    found = parser.parse_args(arguments)
-    if found.chapter:
-        found.chapter = Path(found.chapter).name.removesuffix(".ipynb")
-    return found
+    chosen = parser.parse_args(arguments)
+    if chosen.chapter:
+        chosen.chapter = Path(chosen.chapter).name.removesuffix(".ipynb")
+    return chosen
+
+
+def prepare(arguments: list[str], course: str, root: Path = ROOT) -> list[str]:
+    """Bring the reader's copies up to date and say what became of them; return JupyterLab's arguments.
+
+    Args:
+        arguments: the command line of `course.py lab`.
+        course: how `course.py` is called here.
+        root: the folder of the course.
+
+    Raises:
+        SetUpError: the command line names no chapter, or one that there is not.
+    """
+    chosen = options(arguments, language())
+    names = chapters(chosen.lang, root)
+    if chosen.chapter not in (None, *names):
+        raise SetUpError(say("lab.no_chapter", name=chosen.chapter, chapters=", ".join(names)))
+    if chosen.afresh and not chosen.chapter:
+        raise SetUpError(say("lab.afresh_which", command=f"{course} lab --afresh"))
+    kept = afresh(chosen.lang, chosen.chapter, root) if chosen.afresh else None
+    if kept:
+        print(say("lab.kept", path=kept))
+    copies = bring(chosen.lang, root)
+    notebook = copy_of(chosen.lang, chosen.chapter or "index", root)
+    if copies.made:
+        print(say("lab.made", path=notebook.parent))
+    if copies.renewed:
+        print(say("lab.renewed", chapters=", ".join(copies.renewed)))
+    for name in copies.behind:
+        print(say("lab.behind", name=name, command=f"{course} lab --lang {chosen.lang} --afresh {name}"))
+    return command(notebook, chosen.port, not chosen.no_browser)
 
 
 def copy_of(language: str, chapter: str, root: Path = ROOT) -> Path:
@@ -104,10 +136,9 @@ def _written(notebook: Notebook) -> str:
 def _made_from(copy: Path) -> str | None:
     """Return the fingerprint of the original that a copy was made from; None if it does not tell."""
     try:
-        found = json.loads(copy.read_text(encoding="utf-8"))["metadata"]["d2lmini"]["original"]
+        return str(json.loads(copy.read_text(encoding="utf-8"))["metadata"]["d2lmini"]["original"])
     except (ValueError, KeyError, TypeError):  # the reader's own notebook, or half of one
         return None
-    return str(found)
 
 
 def _untouched(copy: Path) -> bool:

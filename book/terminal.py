@@ -11,6 +11,10 @@ import os
 import re
 
 
+class SetUpError(Exception):
+    """Something that the person at the keyboard can mend, in a sentence."""
+
+
 def say(key: str, **values: object) -> str:
     """Return a text of the section `[setup]` in the reader's language, filled in."""
     from d2lmini.language import fill, words  # not by old Pythons

@@ -1,20 +1,27 @@
 """Colab: every widget with its versions of ipywidgets and anywidget, and what a first cell does there."""
 
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client.manager import start_new_kernel
+from jupyter_client.manager import KernelManager
 from making import ROOT
 
 from book.chapters import path_of
-from course import VENV
 from d2lmini.language import LANGUAGES
 from d2lmini.notebook import content
 from d2lmini.notebook.widgets import EXPLORERS, KINDS, checkpoint, module_source
 from tools.portability import colab
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("colab"),  # one environment for all
+    pytest.mark.timeout(1200),  # which is downloaded the first time
+]
+needs_git = pytest.mark.skipif(not shutil.which("git"), reason="the first cell installs d2lmini with git")
 
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
 CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in content.exercise_names()}
@@ -26,10 +33,10 @@ NO_NETWORK = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
 @pytest.fixture(scope="module")
 def said() -> list[dict[str, Any]]:
     """What the kernel told when it showed each widget."""
-    widgets = VENV / "colab"
-    assert widgets.is_dir(), "the widgets of Colab are missing; `python3 course.py test` installs them"
-    first = os.pathsep.join(map(str, (widgets, ROOT)))
-    manager, client = start_new_kernel(kernel_name="python3", env={**os.environ, "PYTHONPATH": first})
+    manager = KernelManager(kernel_spec_manager=colab.Python(colab.environment()))
+    manager.start_kernel(env={**os.environ, "PYTHONPATH": str(ROOT)})
+    client = manager.client()
+    client.start_channels()
     code = "\n".join(
         (
             "import anywidget, ipywidgets, d2lmini as d2l",
@@ -43,6 +50,7 @@ def said() -> list[dict[str, Any]]:
     )
     told: list[dict[str, Any]] = []
     try:
+        client.wait_for_ready(timeout=60)
         client.execute_interactive(code, timeout=300, output_hook=told.append)
     finally:
         client.stop_channels()
@@ -52,6 +60,15 @@ def said() -> list[dict[str, Any]]:
 
 def test_the_versions_are_those_of_colab(said: list[dict[str, Any]]) -> None:
     assert [one["content"]["text"] for one in said if one["msg_type"] == "stream"] == ["7.7.1 0.9.21\n"]
+
+
+def test_pytorch_is_the_one_that_pip_has_already() -> None:
+    lines = [
+        (ROOT / name).read_text(encoding="utf-8").split("\n")
+        for name in ("requirements.txt", "tests/colab.txt")
+    ]
+    torch, again = ([line.split()[0] for line in text if line.startswith("torch==")] for text in lines)
+    assert torch == again
 
 
 def test_every_widget_is_made_and_stored_alike(said: list[dict[str, Any]]) -> None:
@@ -88,6 +105,7 @@ def run(*arguments: Any, **settings: str) -> list[str]:
         return thread.submit(colab.run, *arguments, **NO_NETWORK, **settings).result()[1]
 
 
+@needs_git
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_notebook_runs_from_an_empty_folder(
     published: dict[str, str], tmp_path: Path, language: str

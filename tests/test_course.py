@@ -3,6 +3,7 @@
 import ast
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,11 +29,12 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in an empty folder, with a `.venv` that is made without installing anything."""
-    for file in (*course.WORKING, *course.PRINTING, *course.EVERYTHING, course.COLAB):
+    for file in {file for files in course.SETS for file in files}:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("nothing\n")
     monkeypatch.setattr(course, "ROOT", tmp_path)
     monkeypatch.setattr(course, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(course, "STAMP", tmp_path / ".venv" / "d2lmini.stamp")
     monkeypatch.setattr(course, "LOG", tmp_path / "_build" / "setup.log")
     monkeypatch.setattr(course, "PYTHON", tmp_path / ".venv" / "bin" / "python")
     return tmp_path
@@ -50,12 +52,12 @@ def steps(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             course.PYTHON.touch()
 
     monkeypatch.setattr(course, "logged", logged)
-    monkeypatch.setattr(course, "works", lambda command: command[0] == sys.executable)
     return taken
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "course.py"), *arguments]
+    bare = [argument for argument in arguments if argument == "-S"]  # Python without its packages
+    command = [sys.executable, *bare, str(ROOT / "course.py"), *arguments[len(bare) :]]
     return subprocess.run(
         command,
         cwd=ROOT.parent,
@@ -186,31 +188,69 @@ def test_second_set_up_does_nothing(steps: list[str]) -> None:
     assert len(steps) == 2
 
 
-def test_everything_includes_reading(steps: list[str]) -> None:
+def test_everything_includes_the_others(steps: list[str]) -> None:
     course.set_up(course.EVERYTHING)
-    assert steps[-2:] == ["d2lmini", "the widgets of Colab"]
+    assert steps[-2:] == ["PyTorch and what the tests need", "d2lmini"]
     before = len(steps)
-    course.set_up(course.READING)
+    for files in course.SETS:
+        course.set_up(files)
     assert len(steps) == before
 
 
 def test_the_pdf_needs_no_torch(steps: list[str]) -> None:
     course.set_up(course.PRINTING)
-    assert not {"d2lmini", "the widgets of Colab"} & {*steps}
-    before = len(steps)
+    assert steps == ["a virtual environment", "packages", "packages"]
     course.set_up(course.READING)
-    assert len(steps) == before
-    course.set_up(course.EVERYTHING)
-    after = len(steps)
-    course.set_up(course.PRINTING)
-    assert len(steps) == after
+    assert len(steps) == 3
+
+
+@pytest.mark.parametrize("verb", ["prose", "numbers"])
+def test_the_language_of_the_course_is_checked_without_what_builds_or_runs_it(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    commands: list[list[str]] = []
+
+    def logged(what: str, command: list[str | Path]) -> None:
+        commands.append([str(part) for part in command])
+        course.PYTHON.parent.mkdir(parents=True, exist_ok=True)
+        course.PYTHON.touch()
+
+    monkeypatch.setattr(course, "logged", logged)
+    monkeypatch.setattr(course, "module", lambda name, rest, python: 0)
+    assert course.main([verb]) == 0
+    assert ["venv" in command for command in commands] == [True, False]
+    assert commands[1][-4:] == ["-c", "requirements.txt", "-r", "tools/text/requirements.txt"]
+    # what comes without hashes is no ground for what readers get
+    course.set_up(course.READING)
+    assert ["venv" in command for command in commands] == [True, False, True, False]
+
+
+ONLY = """
+import sys
+names = {"yaml", "_yaml", "markdown_it", "mdurl", "autocorrect_py"} | set(sys.stdlib_module_names)
+
+class Only:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] not in names | {"book", "d2lmini", "tools"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Only)
+import autocorrect_py, tools.text.prose, tools.text.numbers_in_text
+"""
+
+
+def test_what_checks_the_language_imports_only_what_it_installs() -> None:
+    subprocess.run([sys.executable, "-c", ONLY], cwd=ROOT, check=True)
+    lines = (ROOT / course.TEXT[0]).read_text(encoding="utf-8").splitlines()
+    assert lines[1:] == ["PyYAML", "markdown-it-py", "typos", "autocorrect-py"]
 
 
 def test_reading_does_not_include_everything(steps: list[str]) -> None:
     course.set_up(course.READING)
     assert "d2lmini" not in steps
     course.set_up(course.EVERYTHING)
-    assert steps[-2:] == ["d2lmini", "the widgets of Colab"]
+    assert steps[-1] == "d2lmini"
+    assert steps.count("a virtual environment") == 1  # what is there serves
 
 
 def test_working_includes_reading_and_brings_no_tests(steps: list[str]) -> None:
@@ -251,21 +291,37 @@ def test_half_of_another_set_up_is_not_taken_for_the_old_one(
     assert steps.count("packages") == 2
 
 
-def test_interrupted_set_up_is_taken_up(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_set_up_begins_anew(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(what: str, *arguments: str) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr(course, "pip", interrupted)
-        assert course.main(["site"]) == 130
     monkeypatch.setattr(course, "module", lambda *arguments: 0)
     assert course.main(["site"]) == 0
-    assert steps.count("a virtual environment") == 2  # its pip did not work
-    assert steps[-1] == "packages"
+    with monkeypatch.context() as patched:
+        patched.setattr(course, "pip", interrupted)
+        assert course.main(["lab", "--no-browser"]) == 130
+    assert course.main(["site"]) == 0
+    assert steps == ["a virtual environment", "packages"] * 2
+
+
+def test_a_moved_folder_is_set_up_anew(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs in its `.venv` name the old place."""
+    course.set_up(course.READING)
+    monkeypatch.setattr(course, "ROOT", shutil.copytree(course.ROOT, course.ROOT.with_name("moved")))
+    course.set_up(course.READING)
+    assert steps == ["a virtual environment", "packages"] * 2
+
+
+@pytest.mark.parametrize("stamp", ["", "\n", "half"])
+def test_a_damaged_stamp_is_none(steps: list[str], stamp: str) -> None:
+    course.set_up(course.READING)
+    course.STAMP.write_text(stamp)
+    course.set_up(course.READING)
+    assert steps == ["a virtual environment", "packages"] * 2
 
 
 def test_missing_venv_names_the_package(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "works", lambda command: False)
+    monkeypatch.setattr(course, "find_spec", lambda name: None)
     monkeypatch.setattr(course, "debian_root", lambda: False)
     with pytest.raises(course.SetUpError, match=rf"sudo apt install python3\.{sys.version_info.minor}-venv"):
         course.set_up(course.READING)
@@ -317,7 +373,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[str, li
     def fake(**codes: int) -> list[tuple[str, list[str]]]:
         ran: list[tuple[str, list[str]]] = []
 
-        def module(name: str, arguments: list[str]) -> int:
+        def module(name: str, arguments: list[str], python: Path | str | None = None) -> int:
             ran.append((name, arguments))
             return codes.get(name, 0)
 
@@ -337,7 +393,20 @@ def test_tests_run_once_after_the_linters_with_the_options_given(modules: Module
     assert course.main(["test", "-k", "attention"]) == 0
     assert [name for name, _ in ran] == ["ruff", "ruff", "mypy", "oxlint", "pytest"]
     assert ran[-1][1][-2:] == ["-k", "attention"]
-    assert ran[-1][1][2:4] == ["--dist", "loadfile"]
+    assert ran[-1][1][2:4] == ["--dist", "loadgroup"]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_its_help_says_what_all_adds_and_installs_nothing(code: str) -> None:
+    told = run("-S", "test", "--help", D2LMINI_LANGUAGE=code)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == words(code)["setup"]["test_help"].format(command=course.COMMAND) + "\n"
+    assert "--all" in told.stdout and "JupyterLab" in told.stdout
+
+
+@pytest.mark.parametrize("arguments", [["-S"], ["-S", "lockstep"]])
+def test_it_starts_where_nothing_is_installed(arguments: list[str]) -> None:
+    assert "Traceback" not in run(*arguments).stderr
 
 
 @pytest.mark.parametrize("codes", [{"ruff": 1}, {"mypy": 1}, {"oxlint": 1}, {"pytest": 1}])

@@ -42,6 +42,7 @@ def tables(language: str) -> list[list[str]]:
     return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
 
 
+@pytest.mark.slow  # the pages themselves run always
 def test_names_of_today_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
@@ -64,6 +65,7 @@ def keras_on_jax(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("keras")
 
 
+@pytest.mark.slow
 def test_the_mask_is_taken_in_the_shapes_that_the_page_names(keras_on_jax: Any) -> None:
     import jax
 

@@ -126,12 +126,3 @@ def test_nbval_compares_what_is_printed_and_skips_drawings(course: Path) -> None
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "1 failed, 1 passed" in result.stdout, result.stdout
     assert "FAILED en/number.ipynb" in result.stdout
-
-
-def test_what_takes_long_starts_first() -> None:
-    """Tests in a browser, then notebooks, then the others, however they are named."""
-    files = ["tests/test_seq2seq.py", "chapters/en/index.ipynb", "tests/test_explorers.py"]
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n0", *files]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    order = dict.fromkeys(line.split("::")[0] for line in listed.splitlines() if "::" in line)
-    assert list(order) == [files[2], files[1], files[0]]

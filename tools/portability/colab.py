@@ -1,16 +1,16 @@
 """Run notebooks as a reader of Colab does: `python -m tools.notebooks.execute --colab [NAME …]`.
 
-Each runs in an empty folder, in an environment that has every package of this Python but d2lmini. Its first
-cell installs that with the very line that readers run; only git takes the course's address for a copy of
-this working tree. What `.venv/colab` has, in Colab's versions, comes before the packages of this Python.
+Each runs in an empty folder, in an environment that has Colab's versions (tests/colab.txt) but no d2lmini.
+Its first cell installs that with the very line that readers run; only git takes the course's address for a
+copy of this working tree. Within Colab's own container the packages are those of the system.
 """
 
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 import venv
@@ -23,7 +23,8 @@ from book.chapters import ROOT, CourseError, read, shown, source
 from tools.notebooks.execute import compared, execute
 from tools.notebooks.stamp import INSTALLED, address_and_version
 
-COLAB = ROOT / ".venv" / "colab"
+VERSIONS = ROOT / "tests" / "colab.txt"
+ENVIRONMENT = ROOT / "_build" / "colab"
 
 
 class Python(KernelSpecManager):
@@ -68,19 +69,28 @@ def publish(folder: Path) -> dict[str, str]:
     return {"GIT_CONFIG_COUNT": "1", **rewriting}
 
 
-def empty_environment(folder: Path) -> Path:
-    """Make an environment that has the packages of this Python, as they are, but no d2lmini.
-
-    Returns:
-        its Python. An editable d2lmini is not among the packages: only its own environment knows of it.
-    """
-    venv.create(folder, symlinks=os.name != "nt")
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    inside = sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)})
-    packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
-    layers = [str(COLAB), *packages] if COLAB.is_dir() else packages
-    (Path(inside) / "packages.pth").write_text("\n".join(layers) + "\n", encoding="utf-8")
+def environment() -> Path:
+    """Return the Python of an environment with Colab's packages and no d2lmini; the first call makes it."""
+    python = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = ENVIRONMENT / "colab.txt"
+    if not stamp.exists() or stamp.read_bytes() != VERSIONS.read_bytes():
+        in_colab = sys.prefix == sys.base_prefix  # else a virtual environment runs this
+        venv.create(
+            ENVIRONMENT, clear=True, with_pip=True, symlinks=os.name != "nt", system_site_packages=in_colab
+        )
+        if not in_colab:
+            _pip(python, "install", "--progress-bar=off", "-r", str(VERSIONS))
+        shutil.copy(VERSIONS, stamp)
+    _pip(python, "uninstall", "--yes", "d2lmini")
     return python
+
+
+def _pip(python: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        [str(python), "-m", "pip", "--quiet", *arguments], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise CourseError(f"--colab: pip {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
 
 
 def run(path: Path, work: Path, git: dict[str, str], **settings: str) -> tuple[float, list[str]]:
@@ -98,8 +108,8 @@ def run(path: Path, work: Path, git: dict[str, str], **settings: str) -> tuple[f
     stored, report, home = read(path), work / "report.json", work / "content"
     home.mkdir()
     # a path to this checkout is nothing that a reader has
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment |= git | {"PIP_REPORT": str(report), "PIP_DISABLE_PIP_VERSION_CHECK": "1"} | settings
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    variables |= git | {"PIP_REPORT": str(report), "PIP_DISABLE_PIP_VERSION_CHECK": "1"} | settings
     began: list[float] = []
     first = next(number for number, cell in enumerate(stored["cells"]) if INSTALLED.search(source(cell)))
 
@@ -107,9 +117,9 @@ def run(path: Path, work: Path, git: dict[str, str], **settings: str) -> tuple[f
         if number >= first:
             began.append(time.monotonic())
 
-    specs = Python(empty_environment(work / "environment"))
     try:
-        done = asyncio.run(execute(home / path.name, stored, progress, specs, environment))
+        specs = Python(environment())
+        done = asyncio.run(execute(home / path.name, stored, progress, specs, variables))
     except CourseError as error:
         return 0.0, [f"{shown(path)}: {error}"]
     seconds = (began[1] if len(began) > 1 else time.monotonic()) - began[0]
