@@ -360,6 +360,11 @@ def test_a_right_result_on_another_device_is_right(capsys: pytest.CaptureFixture
     assert "Correct." in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).cuda())
 
 
+def test_the_line_told_is_the_readers_own_though_the_model_stops(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, GREEDY, lambda model, bos, eos, num_steps: model(bos))
+    assert "stops with TypeError" in out and "The line is: out = told(capsys, GREEDY" in out
+
+
 def test_a_complex_result_is_not_right(capsys: pytest.CaptureFixture[str]) -> None:
     out = told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).to(torch.complex64))
     assert "it returned Tensor (torch.complex64)" in out

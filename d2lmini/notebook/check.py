@@ -5,6 +5,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -60,7 +61,7 @@ def _plain(text: list[Any]) -> str:
 
 
 class _Verdict:
-    """What is said about a function: the first thing that helps, from "not written" to "all cases pass"."""
+    """The sentence about a function: the first that helps, from "not written" to "all cases pass"."""
 
     def __init__(self, task: Task, bugs: dict[str, str]):
         self.task, self.bugs = task, bugs
@@ -101,22 +102,21 @@ class _Verdict:
 
     def _stopped(self, error: BaseException, case: Case) -> str:
         stopped = message("check_error", error=f"{type(error).__name__}: {error}", shapes=_shapes(case))
-        # the last line of the reader's own code, neither of this file nor of torch
+        # the last line of the reader's own code, neither of this package nor of torch
+        others = str(Path(__file__).parent), "site-packages"
         steps = traceback.extract_tb(error.__traceback__)
-        own = [
-            step.line for step in steps if step.filename != __file__ and "site-packages" not in step.filename
-        ]
+        own = [step.line for step in steps if not any(place in step.filename for place in others)]
         return stopped + ("\n" + message("check_line", line=own[-1]) if own and own[-1] else "")
 
     def _right(self, cases: tuple[Case, ...]) -> list[Results]:
         return [self.task.right(*case) for case in cases]
 
     def _compared(self, results: list[Any], cases: tuple[Case, ...]) -> list[Any]:
-        """The results, or what they do, where the task asks for an effect and they have the right form."""
+        """Return results, or what they do where the task asks for an effect and they have the right form."""
         compared = []
         for result, right, case in zip(results, self._right(cases), cases, strict=True):
             numbers = _in_form(result, right)
-            real = numbers and not any(one.isnan().any() for one in numbers)
+            real = numbers and not any(tensor.isnan().any() for tensor in numbers)
             compared.append(self.task.effect(*case, *numbers) if self.task.effect and real else result)
         return compared
 
@@ -135,27 +135,24 @@ class _Verdict:
             expected = self.task.right(*case)
             returned = _as_tuple(result)
             if len(returned) != len(expected) or not all(map(_is_real, returned)):
-                kinds = ", ".join(
-                    f"{type(one).__name__} ({one.dtype})" if isinstance(one, Tensor) else type(one).__name__
-                    for one in returned
-                )
+                kinds = ", ".join(map(_kind, returned))
                 return message("check_type", expected=", ".join(self.task.returns), given=kinds)
             shapes = _shapes(case)
-            for name, one, right in zip(self.task.returns, returned, expected, strict=True):
-                if one.shape != right.shape:
-                    shape = {"expected": tuple(right.shape), "given": tuple(one.shape)}
+            for name, value, right in zip(self.task.returns, returned, expected, strict=True):
+                if value.shape != right.shape:
+                    shape = {"expected": tuple(right.shape), "given": tuple(value.shape)}
                     return message("check_shape", shapes=shapes, name=name, **shape)
-                numbers = _numbers(one)
+                numbers = _numbers(value)
                 if numbers is None:
-                    return message("check_device", name=name, expected=right.device, given=one.device)
+                    return message("check_device", name=name, expected=right.device, given=value.device)
                 if numbers.isnan().any():
                     return message("check_nan", shapes=shapes, name=name)
                 off = ~torch.isclose(numbers, right.double(), atol=1e-4)
                 if off.any():
                     index = tuple(off.nonzero()[0].tolist())
                     wanted, given = _told_apart(float(right[index]), float(numbers[index]))
-                    value = {"place": list(index), "expected": wanted, "given": given}
-                    return message("check_value", shapes=shapes, name=name, **value)
+                    numbers_told = {"expected": wanted, "given": given}
+                    return message("check_value", shapes=shapes, name=name, place=list(index), **numbers_told)
         raise AssertionError("called without a difference")
 
 
@@ -168,12 +165,17 @@ def _told_apart(expected: float, given: float) -> tuple[str, str]:
     return texts
 
 
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return f"{name} ({value.dtype})" if isinstance(value, Tensor) else name
+
+
 def _as_tuple(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, tuple | list) else (result,)
 
 
 def _has_gap(result: Any) -> bool:
-    return any(one is ... for one in _as_tuple(result))
+    return any(value is ... for value in _as_tuple(result))
 
 
 def _is_real(value: Any) -> bool:
@@ -194,12 +196,12 @@ def _untouched(value: Tensor, before: Tensor) -> bool:
 
 
 def _in_form(result: Any, expected: Results) -> Results:
-    """The numbers of a result that has the form of the expected one; nothing if it has another."""
+    """Return the numbers of a result that has the form of the expected one; none if it has another."""
     returned = _as_tuple(result)
     numbers = tuple(
         numbers
-        for one, right in zip(returned, expected, strict=False)
-        if _is_real(one) and one.shape == right.shape and (numbers := _numbers(one)) is not None
+        for value, right in zip(returned, expected, strict=False)
+        if _is_real(value) and value.shape == right.shape and (numbers := _numbers(value)) is not None
     )
     return numbers if len(numbers) == len(returned) == len(expected) else ()
 
@@ -207,13 +209,13 @@ def _in_form(result: Any, expected: Results) -> Results:
 def _same(result: Any, expected: Results) -> bool:
     numbers = _in_form(result, expected)
     return bool(numbers) and all(
-        torch.allclose(one, right.double(), atol=1e-4, equal_nan=True)
-        for one, right in zip(numbers, expected, strict=True)
+        torch.allclose(value, right.double(), atol=1e-4, equal_nan=True)
+        for value, right in zip(numbers, expected, strict=True)
     )
 
 
 def _all_same(results: list[Any], expected: list[Results]) -> bool:
-    return all(_same(result, one) for result, one in zip(results, expected, strict=True))
+    return all(_same(result, right) for result, right in zip(results, expected, strict=True))
 
 
 def _shapes(case: Case) -> str:

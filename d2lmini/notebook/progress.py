@@ -132,13 +132,11 @@ def _locked() -> Iterator[None]:
     Raises:
         Timeout: another kernel has held the lock for long.
     """
-    digest = hashlib.sha256(f"{os.path.expanduser('~')} {_file()}".encode()).hexdigest()[
-        :16
-    ]  # one for each user
+    owner = f"{os.path.expanduser('~')} {_file()}"  # a lock for each user: temporary files may be shared
+    name = f"d2lmini-{hashlib.sha256(owner.encode(errors='replace')).hexdigest()[:16]}.lock"
     with ExitStack() as stack:
         try:
-            lock = FileLock(Path(tempfile.gettempdir()) / f"d2lmini-{digest}.lock", timeout=_PATIENCE)
-            stack.enter_context(lock)
+            stack.enter_context(FileLock(Path(tempfile.gettempdir()) / name, timeout=_PATIENCE))
         except Timeout:
             raise
         except (OSError, NotImplementedError):
