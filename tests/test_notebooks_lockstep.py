@@ -178,9 +178,9 @@ def test_an_exercise_whose_english_changed_is_listed_until_it_is_marked(
     path.write_text(EXERCISE.replace(part, "Something else"), encoding="utf-8")
     capsys.readouterr()
     assert lockstep.main([], tmp_path) == 1
-    assert "vi attention first: behind: the English exercise changed" in capsys.readouterr().out
+    assert "vi attention/first exercise: behind: the English exercise changed" in capsys.readouterr().out
     assert lockstep.main(["--translated", "vi", "attention/first"], tmp_path) == 1
-    assert "zh attention first: behind" in capsys.readouterr().out
+    assert "zh attention/first exercise: behind" in capsys.readouterr().out
     assert lockstep.main(["--translated", "zh", "attention/first"], tmp_path) == 0
     assert lockstep.main(["--translated", "zh", "attention/none"], tmp_path) == 1
 

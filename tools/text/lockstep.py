@@ -224,7 +224,7 @@ def stale_exercises(language: str, root: Path) -> list[Finding]:
     """Return the exercises of a language whose English text changed, or that were never marked."""
     marked = marked_exercises(root)
     return [
-        Finding(language, *name.split("/"), "behind: the English exercise changed, or it was never marked")
+        Finding(language, name, "exercise", "behind: the English exercise changed, or it was never marked")
         for name, now in english_exercises(root).items()
         if marked.get(name, {}).get(language) != now
     ]
