@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client.manager import start_new_kernel
+from jupyter_client.manager import KernelManager
 from making import ROOT
 
 from book.chapters import path_of
-from course import VENV
 from d2lmini.language import LANGUAGES
 from d2lmini.notebook import content
 from d2lmini.notebook.widgets import EXPLORERS, KINDS, checkpoint, module_source
@@ -19,17 +18,21 @@ from tools.portability import colab
 CALLS = {f'd2l.explorer("{name}")': name for name in EXPLORERS}
 CALLS |= {f'd2l.exercise("{name}")': f"exercise {name}" for name in content.exercise_names()}
 
-# pip reads the second as the value of --build-isolation: the setuptools of this Python builds the package
-NO_NETWORK = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    """The Python with Colab's versions."""
+    return colab.environment()
 
 
 @pytest.fixture(scope="module")
-def said() -> list[dict[str, Any]]:
+def said(python: Path) -> list[dict[str, Any]]:
     """What the kernel told when it showed each widget."""
-    widgets = VENV / "colab"
-    assert widgets.is_dir(), "the widgets of Colab are missing; `python3 course.py test` installs them"
-    first = os.pathsep.join(map(str, (widgets, ROOT)))
-    manager, client = start_new_kernel(kernel_name="python3", env={**os.environ, "PYTHONPATH": first})
+    manager = KernelManager(kernel_spec_manager=colab.Python(python))
+    manager.start_kernel(env={**os.environ, "PYTHONPATH": str(ROOT)})
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=120)
     code = "\n".join(
         (
             "import anywidget, ipywidgets, d2lmini as d2l",
@@ -77,25 +80,20 @@ def test_the_weights_of_a_model_come_as_bytes(said: list[dict[str, Any]]) -> Non
 # ---- the first cell, run as readers run it
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return colab.publish(tmp_path_factory.mktemp("published") / "repository")
-
-
 def run(*arguments: Any, **settings: str) -> list[str]:
     """What is wrong; from a thread of its own, because browser tests leave an event loop running here."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(colab.run, *arguments, **NO_NETWORK, **settings).result()[1]
+        return thread.submit(colab.run, *arguments, **settings).result()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_notebook_runs_from_an_empty_folder(
-    published: dict[str, str], tmp_path: Path, language: str
-) -> None:
-    """Its first cell installs d2lmini from the address that it names, and nothing else."""
-    assert run(path_of(language, "index"), tmp_path, published) == []
+def test_a_notebook_runs_from_an_empty_folder(python: Path, tmp_path: Path, language: str) -> None:
+    """Its first cell installs d2lmini by the line that readers run, and nothing else."""
+    (tmp_path / "content").mkdir()
+    assert run(path_of(language, "index"), python, tmp_path / "content") == []
 
 
-def test_where_the_package_is_the_first_cell_installs_nothing(tmp_path: Path) -> None:
-    (told,) = run(path_of("en", "index"), tmp_path, {}, PYTHONPATH=str(ROOT))
+def test_where_the_package_is_the_first_cell_installs_nothing(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "content").mkdir()
+    (told,) = run(path_of("en", "index"), python, tmp_path / "content", PYTHONPATH=str(ROOT))
     assert "its first cell installed nothing" in told

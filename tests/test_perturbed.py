@@ -8,16 +8,10 @@ import torch
 from test_notebooks_execution import add, course, main, notebook  # noqa: F401  course is a fixture
 
 from book.chapters import find
-from tools.notebooks import execute as notebooks
+from tools.portability import perturbed
 from tools.portability.perturbed import MOST, Shifted
 
-# Only what asks for a GPU computes on another device.
-CASES = [
-    (path, way)
-    for path in find([], ["en"])
-    for way in notebooks.ELSEWHERE
-    if way != "on another device" or "try_gpu()" in path.read_text(encoding="utf-8")
-]
+CASES = [(path, way) for path in find([], ["en"]) for way in perturbed.ways(path)]
 
 
 def units(here: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
@@ -64,7 +58,8 @@ def test_cell_that_prints_last_digits_is_named(
     exact = "import torch\nX = torch.linspace(0, 1, 7)\nprint(f'{X.exp().sum():.2f}')"
     add(course, "one", notebook(("rounded", exact), ("digits", "print(X.exp().tolist())")))
     assert main([], course) == 0
-    assert main(["--elsewhere"], course) == 1
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(perturbed.main, [], course).result() == 1
     told = capsys.readouterr().out
     assert "one.ipynb#digits: with other last digits and two threads it prints" in told
     assert "#rounded" not in told
@@ -73,5 +68,5 @@ def test_cell_that_prints_last_digits_is_named(
 @pytest.mark.parametrize(("path", "way"), CASES, ids=[f"{path.stem}-{way}" for path, way in CASES])
 def test_notebook_prints_the_same(path: Path, way: str) -> None:
     with ThreadPoolExecutor(1) as thread:  # the browser tests leave an event loop running in this one
-        found = thread.submit(notebooks.differences, path, way).result()
+        found = thread.submit(perturbed.differences, path, way).result()
     assert not found, "\n".join(found)
