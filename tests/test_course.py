@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -72,6 +73,13 @@ def test_alone_it_prints_help() -> None:
     result = run()
     assert result.returncode == 0
     assert all(f"\n  {verb} " in result.stdout for verb in course.VERBS)
+
+
+@pytest.mark.parametrize("verb", course.VERBS)
+def test_each_verb_runs_a_module_that_exists(verb: str) -> None:
+    name, needs = course.VERBS[verb]
+    assert importlib.util.find_spec(name)
+    assert needs in ((), *course.SETS)
 
 
 def test_unknown_verb_is_a_sentence() -> None:
