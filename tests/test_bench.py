@@ -6,7 +6,9 @@ import pytest
 import torch
 
 import d2lmini as d2l
-from tools import bench
+from book.chapters import LANGUAGES, path_of, read, source
+from tools import bench, record
+from tools.record import lengths, timings, translation
 
 CPU = torch.device("cpu")
 
@@ -22,13 +24,6 @@ def test_the_written_out_attention_is_the_same_attention(valid_lens):
     torch.testing.assert_close(written_out(X, X, X, lengths), ours(X, X, X, lengths))
 
 
-def test_writing_out_reaches_every_attention_of_a_translator():
-    net = bench.write_out_attention(bench.small_translator(20, 20))
-    attentions = [module for module in net.modules() if isinstance(module, d2l.MultiHeadAttention)]
-    assert len(attentions) == 6  # two blocks: one each in the encoder, two each in the decoder
-    assert all(isinstance(module.attention, bench.WrittenOutDotProduct) for module in attentions)
-
-
 @pytest.mark.parametrize("backward", [False, True])
 def test_all_three_attentions_run(backward):
     runs = bench.attention_runs(CPU, 2, 4, 100, 5, masked=True, backward=backward)
@@ -36,33 +31,21 @@ def test_all_three_attentions_run(backward):
     assert list(times) == ["d2lmini", "nn.MultiheadAttention", "written out"]
 
 
-def test_the_plain_loop_learns():
-    torch.manual_seed(0)
-    data_iter, src_vocab, tgt_vocab = d2l.load_data_nmt(16, bench.NUM_STEPS, 16)
-    net = bench.small_translator(len(src_vocab), len(tgt_vocab))
-    _, first = bench.train_plainly(net, data_iter, 0.005, 1, tgt_vocab, CPU)
-    speed, last = bench.train_plainly(net, data_iter, 0.005, 20, tgt_vocab, CPU)
-    assert last < first
-    assert speed > 0
-
-
-def test_recording_replaces_the_rows_of_one_device(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bench, "ROOT", tmp_path)
-
+def test_recording_replaces_the_rows_of_one_device(tmp_path, capsys):
     def row(device, seconds):
-        return dict(zip(bench.COLUMNS, (device, "attention", 1, 64, 64, 3, seconds, 1), strict=True))
+        return dict(zip(timings.COLUMNS, (device, "attention", 1, 64, 64, 3, seconds, 1), strict=True))
 
     for device, seconds in (("a", "1"), ("b", "2"), ("a", "3")):
-        bench.save_rows(tmp_path / "timings.csv", [row(device, seconds)])
+        record.save_rows(tmp_path / "timings.csv", [row(device, seconds)])
     with (tmp_path / "timings.csv").open(encoding="utf-8", newline="") as file:
         rows = [(row["device"], row["seconds"]) for row in csv.DictReader(file)]
     assert rows == [("b", "2"), ("a", "3")]
-    assert "recorded 1 measurements of a in timings.csv" in capsys.readouterr().out
+    assert "recorded 1 measurements of a in " in capsys.readouterr().out
 
 
 def test_a_ratio_says_how_many_times_more_than_d2lmini():
     values = {"d2lmini": 0.002, "written out": 0.005}
-    assert bench.compared(values, bench.milliseconds) == ["2", "5", "×2.50"]
+    assert bench.compared(values, record.milliseconds) == ["2", "5", "×2.50"]
 
 
 def test_only_the_chosen_section_runs(monkeypatch, capsys):
@@ -76,19 +59,45 @@ def test_only_the_chosen_section_runs(monkeypatch, capsys):
 
 
 def test_lengths_are_measured_with_the_cells_of_the_chapter():
-    for recipe in bench.LENGTH_RECIPES:
-        shares = bench.length_shares(recipe, seed=0, steps=1)
+    for recipe in lengths.RECIPES:
+        shares = lengths.shares(recipe, seed=0, steps=1)
         assert len(shares) == 4 and all(0 <= share < 0.5 for share in shares)
 
 
-@pytest.mark.parametrize("make", [bench.small_translator, bench.recurrent_translator])
+@pytest.mark.parametrize("make", [translation.small_translator, translation.recurrent_translator])
 def test_a_row_of_the_comparison_has_what_the_chapter_reads(monkeypatch, make):
     whole, train = d2l.held_out_nmt, d2l.train_seq2seq
     monkeypatch.setattr(d2l, "held_out_nmt", lambda target: whole(target)[:3])
     monkeypatch.setattr(
         d2l, "train_seq2seq", lambda net, data, lr, epochs, *rest: train(net, data, lr, 1, *rest)
     )
-    row = bench.train_and_score("Transformer", make, "zh", 0, CPU)
+    row = translation.train_and_score("Transformer", make, "zh", 0, CPU)
     assert (row["model"], row["target"], row["seed"]) == ("Transformer", "zh", 0)
     assert float(row["losses"]) > 1 and 0 <= float(row["bleu"]) <= 1
-    assert bench.spread([row, row | {"bleu": "0.5"}, row | {"bleu": "1"}], "bleu").startswith("0.5 (")
+    assert translation.spread([row, row | {"bleu": "0.5"}, row | {"bleu": "1"}], "bleu").startswith("0.5 (")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_times_of_a_gpu_show_up_without_editing_the_page(monkeypatch, capsys, language):
+    """Also where one layer did not fit into its memory, and the fastest there is another."""
+    cells = {cell["id"]: source(cell) for cell in read(path_of(language, "cost-in-practice"))["cells"]}
+    names = ["wall-clock-ratio", "wall-clock-table", "wall-clock-speed", "batch-table"]
+    names += ["wall-clock-curves", "wall-clock-interval", "memory-arithmetic", "memory-measured-code"]
+    rows = d2l.recorded_timings()
+    gpu = [
+        row | {"device": "NVIDIA X", "seconds": 7e-7 if row["layer"] == "attention" else 3e-6}
+        for row in rows
+        if row["device"] == rows[0]["device"] and (row["layer"], row["n"]) != ("attention", 8192)
+    ]
+    d2l.use_language(language)
+    printed = []
+    for recorded in (rows, rows + gpu):
+        monkeypatch.setattr(d2l, "recorded_timings", lambda recorded=recorded: recorded)
+        page = {"torch": torch, "d2l": d2l}
+        for name in names:
+            exec(cells[name], page)
+        printed.append(capsys.readouterr().out.splitlines())
+    d2l.use_language("en")
+    before, after = printed
+    assert [line for line in before if line not in after] == []  # what the text says still stands there
+    assert sum("NVIDIA X" in line for line in after) == 2

@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -27,7 +28,7 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def empty_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course in an empty folder, with a `.venv` that is made without installing anything."""
     for file in {file for files in course.SETS for file in files}:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +42,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def steps(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def steps(empty_course: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The steps that the set-up takes, none of them really."""
     taken: list[str] = []
 
@@ -72,6 +73,13 @@ def test_alone_it_prints_help() -> None:
     result = run()
     assert result.returncode == 0
     assert all(f"\n  {verb} " in result.stdout for verb in course.VERBS)
+
+
+@pytest.mark.parametrize("verb", course.VERBS)
+def test_each_verb_runs_a_module_that_exists(verb: str) -> None:
+    name, needs = course.VERBS[verb]
+    assert importlib.util.find_spec(name)
+    assert needs in ((), *course.SETS)
 
 
 def test_unknown_verb_is_a_sentence() -> None:
@@ -142,7 +150,7 @@ def test_a_terminal_that_lacks_letters_prints_the_others(code: str) -> None:
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_set_up_tells_its_steps_and_its_failures_in_each_language(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], code: str
+    empty_course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], code: str
 ) -> None:
     monkeypatch.setenv("D2LMINI_LANGUAGE", code)
     course.LOG.parent.mkdir()
@@ -166,12 +174,12 @@ def test_old_pythons_can_read_what_tells_them_that_they_are_old(file: str) -> No
 # ---- set-up
 
 
-def test_lockstep_needs_no_set_up(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lockstep_needs_no_set_up(empty_course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, object]] = []
     monkeypatch.setattr(course, "module", lambda name, rest, python=None: calls.append((name, python)) or 3)
     assert course.main(["lockstep"]) == 3
     assert calls == [("tools.text.lockstep", sys.executable)]
-    assert not (elsewhere / ".venv").exists()
+    assert not (empty_course / ".venv").exists()
 
 
 def test_old_python_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +214,7 @@ def test_the_pdf_needs_no_torch(steps: list[str]) -> None:
 
 @pytest.mark.parametrize("verb", ["prose", "numbers"])
 def test_the_language_of_the_course_is_checked_without_what_builds_or_runs_it(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+    empty_course: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     commands: list[list[str]] = []
 
@@ -260,17 +268,19 @@ def test_working_includes_reading_and_brings_no_tests(steps: list[str]) -> None:
     assert len(steps) == 4
 
 
-def test_changed_requirements_are_installed(steps: list[str], elsewhere: Path) -> None:
+def test_changed_requirements_are_installed(steps: list[str], empty_course: Path) -> None:
     course.set_up(course.READING)
-    (elsewhere / course.LOCK).write_text("something\n")
+    (empty_course / course.LOCK).write_text("something\n")
     course.set_up(course.READING)
     assert steps.count("packages") == 2
 
 
-def test_reading_goes_on_where_only_the_tests_need_something_new(steps: list[str], elsewhere: Path) -> None:
+def test_reading_goes_on_where_only_the_tests_need_something_new(
+    steps: list[str], empty_course: Path
+) -> None:
     course.set_up(course.EVERYTHING)
     before = len(steps)
-    (elsewhere / "requirements.txt").write_text("something\n")
+    (empty_course / "requirements.txt").write_text("something\n")
     course.set_up(course.READING)
     assert len(steps) == before
     course.set_up(course.EVERYTHING)
@@ -278,15 +288,15 @@ def test_reading_goes_on_where_only_the_tests_need_something_new(steps: list[str
 
 
 def test_half_of_another_set_up_is_not_taken_for_the_old_one(
-    steps: list[str], elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+    steps: list[str], empty_course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course.set_up(course.READING)
-    (elsewhere / course.LOCK).write_text("something\n")
+    (empty_course / course.LOCK).write_text("something\n")
     with monkeypatch.context() as patched:
         patched.setattr(course, "pip", lambda *arguments: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             course.set_up(course.READING)
-    (elsewhere / course.LOCK).write_text("nothing\n")
+    (empty_course / course.LOCK).write_text("nothing\n")
     course.set_up(course.READING)
     assert steps.count("packages") == 2
 
@@ -349,7 +359,7 @@ def test_missing_venv_names_the_package(steps: list[str], monkeypatch: pytest.Mo
     ],
 )
 def test_failed_step_gives_its_reason_its_end_and_its_log(
-    elsewhere: Path, output: str, sentence: str
+    empty_course: Path, output: str, sentence: str
 ) -> None:
     course.LOG.parent.mkdir()
     script = f"print('begin'); print({output!r}); raise SystemExit(1)"

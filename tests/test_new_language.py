@@ -116,7 +116,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add_to_the_exercises(course)
     add_the_chapters(course)
     for command in (
-        ["tools.text.lockstep", "--translated", CODE],
+        *(["tools.text.lockstep", "--translated", language] for language in ("vi", "zh", CODE)),
         ["tools.exercises.compile"],
         ["tools.notebooks.execute", "self-attention", "--lang", CODE],
         ["tools.text.lockstep"],

@@ -77,18 +77,112 @@ def test_drift_is_found(change: Callable[[Notebook, Notebook], None], cell: str,
     assert (cell, what) in lockstep.compare(english, translated)
 
 
-def test_copied_code_keeps_translated_comments_where_it_is_the_same() -> None:
+def test_a_comment_left_in_english_is_found() -> None:
+    english, translated = pair()
+    replace(1, "# một từ", "# a word")(english, translated)
+    assert lockstep.compare(english, translated) == [("setup", "comment in English: # a word")]
+    for text in ("# (n, hidden) -> (n, n)", "# x: milk", "# n -> d"):  # shapes, and names of the code
+        for notebook, old in ((english, "# a word"), (translated, "# a word")):
+            copy = deepcopy(notebook)
+            replace(1, old, text)({}, copy)
+            notebook["cells"][1]["source"] = copy["cells"][1]["source"]
+        assert lockstep.compare(english, translated) == []
+        replace(1, text, "# a word")({}, english), replace(1, text, "# a word")({}, translated)
+
+
+ENGLISH_CODE = """\
+# first the scores,
+# then their softmax
+scores = Q @ K.T / 8  # (n, n)
+weights = softmax(scores)  # rows sum to 1
+show(weights, "en")  # 3 heads
+# the end"""
+VIETNAMESE_CODE = """\
+# trước hết là điểm,
+# rồi softmax của chúng
+scores = Q @ K.T / 8  # (n, n)
+weights = softmax(scores)  # tổng mỗi hàng là 1
+show(weights, "en")  # 3 head
+# hết"""
+
+
+def test_copied_code_keeps_translated_comments() -> None:
+    now = ENGLISH_CODE.replace("/ 8", "/ 16").replace('"en"', '"all"')
+    expected = VIETNAMESE_CODE.replace("/ 8", "/ 16").replace('"en"', '"all"')
+    assert lockstep.carry_comments(now, VIETNAMESE_CODE) == (expected, [])
+    indented = "if n:\n" + "\n".join(f"    {line}" for line in now.split("\n"))
+    expected = "if n:\n" + "\n".join(f"    {line}" for line in expected.split("\n"))
+    assert lockstep.carry_comments(indented, VIETNAMESE_CODE) == (expected, [])
+
+
+def test_a_comment_that_cannot_be_carried_is_named() -> None:
+    now = ENGLISH_CODE.replace("softmax(scores)", "scores.exp()").replace("3 heads", "4 heads")
+    text, remarks = lockstep.carry_comments(now, VIETNAMESE_CODE)
+    assert "weights = scores.exp()  # rows sum to 1" in text
+    assert remarks == [
+        "compare '# 3 head' with the English '# 4 heads'",
+        "comment taken out, its line changed: '# tổng mỗi hàng là 1'",
+    ]
+    assert "# rồi softmax của chúng\nscores" in text and text.endswith("# hết")
+    said = text + "".join(remarks)
+    assert all(line.partition("#")[2] in said for line in VIETNAMESE_CODE.split("\n"))  # nothing is lost
+
+
+def test_copying_code_changes_nothing_else() -> None:
     english, translated = pair()
     before = deepcopy(translated)
-    assert not lockstep.copy_code(english, translated, "vi")
+    assert lockstep.copy_code(english, translated, "vi") is None
     assert translated == before
 
     english["cells"][1]["source"].append("\nprint(x)")
     english["cells"].append({"cell_type": "markdown", "id": "end", "metadata": {}, "source": ["Done."]})
-    assert lockstep.copy_code(english, translated, "vi")
-    assert "".join(translated["cells"][1]["source"]) == ENGLISH.replace('"en"', '"vi"') + "\nprint(x)"
+    translated["cells"].append({"cell_type": "markdown", "id": "old", "metadata": {}, "source": ["Cũ."]})
+    assert lockstep.copy_code(english, translated, "vi") == ["old: cell taken out: 'Cũ.'"]
+    assert "".join(translated["cells"][1]["source"]) == VIETNAMESE + "\nprint(x)"
     assert translated["cells"][0] == before["cells"][0]
     assert lockstep.compare(english, translated) == [("end", "not marked as translated")]
+
+
+EXERCISE = """\
+kind: order
+question:
+  en: |-
+    Which is first?
+
+    Say it.
+  vi: Cái nào trước?
+  zh: 哪个在前？
+items:
+  - {en: the queries, vi: các truy vấn, zh: 查询}
+hints:
+  - en: Look
+      twice.
+    vi: Nhìn hai lần.
+    zh: 看两遍。
+"""
+
+
+@pytest.mark.parametrize("part", ["Which is first", "Say it", "the queries", "Look", "twice"])
+def test_an_exercise_whose_english_changed_is_listed_until_it_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], part: str
+) -> None:
+    path = tmp_path / "chapters/exercises/attention/first.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(EXERCISE, encoding="utf-8")
+    for language in lockstep.TRANSLATIONS:
+        assert lockstep.main([], tmp_path) == 1
+        lockstep.main(["--translated", language], tmp_path)
+    assert lockstep.main([], tmp_path) == 0
+    path.write_text(EXERCISE.replace("Cái nào", "Gì"), encoding="utf-8")
+    assert lockstep.main([], tmp_path) == 0
+    path.write_text(EXERCISE.replace(part, "Something else"), encoding="utf-8")
+    capsys.readouterr()
+    assert lockstep.main([], tmp_path) == 1
+    assert "vi attention/first exercise: behind: the English exercise changed" in capsys.readouterr().out
+    assert lockstep.main(["--translated", "vi", "attention/first"], tmp_path) == 1
+    assert "zh attention/first exercise: behind" in capsys.readouterr().out
+    assert lockstep.main(["--translated", "zh", "attention/first"], tmp_path) == 0
+    assert lockstep.main(["--translated", "zh", "attention/none"], tmp_path) == 1
 
 
 def test_command_lists_copies_and_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,6 +202,10 @@ def test_command_lists_copies_and_marks(tmp_path: Path, capsys: pytest.CaptureFi
     assert "zh two -: chapter missing" in listed
 
     assert lockstep.main(["--copy-code"], tmp_path) == 1
+    assert "zh one setup: comment in English: # a word" in capsys.readouterr().out
+    chinese = read(path_of("zh", "one", tmp_path))
+    replace(1, "# a word", "# 一个词")({}, chinese)
+    write(path_of("zh", "one", tmp_path), chinese)
     assert lockstep.main(["--translated", "vi", "one"], tmp_path) == 1
     assert lockstep.main(["--translated", "zh", "one", "title"], tmp_path) == 1
     path_of("en", "two", tmp_path).unlink()

@@ -1,11 +1,12 @@
 """Every number in the text is computed somewhere, and the check that says so notices one that is not."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from book.chapters import LANGUAGES
+from book.chapters import LANGUAGES, ROOT, lines, path_of, read, source, write
 from tools.text import numbers_in_text
 
 
@@ -37,8 +38,10 @@ def test_links_years_and_small_counts_are_no_quantities() -> None:
     assert not list(numbers_in_text.quantities(text))
 
 
-def course(folder: Path, prose: str, code: str = "print(1)", printed: str = "", table: str = "") -> Path:
-    """A course of one page in every language."""
+def course(
+    folder: Path, prose: str, code: str = "print(1)", printed: str = "", table: str = "", recap: str = ""
+) -> Path:
+    """A course of one page in every language; `recap` stands in a section of its own."""
     cells = [
         {"cell_type": "markdown", "id": "text", "metadata": {}, "source": [prose]},
         {
@@ -50,6 +53,9 @@ def course(folder: Path, prose: str, code: str = "print(1)", printed: str = "", 
             "source": [code],
         },
     ]
+    if recap:
+        heading = f"## Recap\n\n{recap}"
+        cells.append({"cell_type": "markdown", "id": "recap", "metadata": {}, "source": [heading]})
     for language in LANGUAGES:
         path = folder / "chapters" / language / "one.ipynb"
         path.parent.mkdir(parents=True)
@@ -89,3 +95,37 @@ def test_another_number_is_named(tmp_path: Path, prose: str) -> None:
 def test_a_table_computes_what_the_page_does_not(tmp_path: Path, table: str, message: str) -> None:
     found = numbers_in_text.check(course(tmp_path, "0.88 remains", table=table))
     assert message in "\n".join(map(str, found)) if message else not found
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("", "nothing computes 0.318"),
+        ('"0.318" = "cell(\'code\')"', ""),
+        ('[recap]\n"0.318" = "cell(\'code\')"', ""),
+        ('[text]\n"0.318" = "cell(\'code\')"', "nothing computes 0.318"),
+        ('"0.318" = "cell(\'cod\')"', "KeyError"),
+    ],
+)
+def test_a_number_is_computed_in_its_own_section_or_in_the_table(
+    tmp_path: Path, table: str, message: str
+) -> None:
+    found = numbers_in_text.check(
+        course(tmp_path, "0.318 of it", printed="0.318", table=table, recap="Remember 0.318.")
+    )
+    assert message in "\n".join(map(str, found)) if message else not found
+
+
+def test_a_number_of_the_table_is_stale_when_its_cell_changes(tmp_path: Path) -> None:
+    """The angle of 74° belongs to a vector of the page."""
+    for folder in ("numbers", *LANGUAGES):
+        shutil.copytree(ROOT / "chapters" / folder, tmp_path / "chapters" / folder)
+    for language in LANGUAGES:
+        path = path_of(language, "self-attention", tmp_path)
+        notebook = read(path)
+        for cell in notebook["cells"]:
+            if cell["id"] == "averaging-vectors":
+                cell["source"] = lines(source(cell).replace("0.96", "0.8").replace("0.28", "0.6"))
+        write(path, notebook)
+    what = [finding.what for finding in numbers_in_text._in_chapter("self-attention", tmp_path)]
+    assert any(text.startswith("'74' is written") for text in what)

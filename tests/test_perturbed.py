@@ -8,18 +8,13 @@ import torch
 from test_notebooks_execution import add, course, main, notebook  # noqa: F401  course is a fixture
 
 from book.chapters import LANGUAGES, find
-from tools.notebooks import execute as notebooks
+from tools.portability import perturbed
 from tools.portability.perturbed import MOST, Shifted
 
 # The code is the same in every language; on these pages it reads other data.
 BY_LANGUAGE = ["translation", "what-it-learned"]
-# Only what asks for a GPU computes on another device.
-CASES = [
-    (path, way)
-    for path in [*find([], LANGUAGES[:1]), *find(BY_LANGUAGE, LANGUAGES[1:])]
-    for way in notebooks.ELSEWHERE
-    if way != "on another device" or "try_gpu()" in path.read_text(encoding="utf-8")
-]
+PATHS = [*find([], LANGUAGES[:1]), *find(BY_LANGUAGE, LANGUAGES[1:])]
+CASES = [(path, way) for path in PATHS for way in perturbed.ways(path)]
 
 
 def units(here: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
@@ -67,7 +62,8 @@ def test_cell_that_prints_last_digits_is_named(
     exact = "import torch\nX = torch.linspace(0, 1, 7)\nprint(f'{X.exp().sum():.2f}')"
     add(course, "one", notebook(("rounded", exact), ("digits", "print(X.exp().tolist())")))
     assert main([], course) == 0
-    assert main(["--elsewhere"], course) == 1
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(perturbed.main, [], course).result() == 1
     told = capsys.readouterr().out
     assert "one.ipynb#digits: with other last digits and two threads it prints" in told
     assert "#rounded" not in told
@@ -79,5 +75,5 @@ def test_cell_that_prints_last_digits_is_named(
 )
 def test_notebook_prints_the_same(path: Path, way: str) -> None:
     with ThreadPoolExecutor(1) as thread:  # the browser tests leave an event loop running in this one
-        differing = thread.submit(notebooks.differences, path, way).result()
-    assert not differing, "\n".join(differing)
+        found = thread.submit(perturbed.differences, path, way).result()
+    assert not found, "\n".join(found)

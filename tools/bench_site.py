@@ -1,7 +1,7 @@
 """Measures the finished website as a reader on a slow phone meets it, for `course.py bench --section site`.
 
-A first visit over 1.6 Mbit/s and 150 ms with a processor slowed down four times, the way on to the next page,
-then the first touch of widgets. A fresh browser context each time; medians.
+A first visit over 1.6 Mbit/s and 150 ms with a processor slowed down four times, then the first touch of
+widgets. A fresh browser context each time; medians.
 """
 
 import gzip
@@ -26,50 +26,42 @@ PAGES = (
     "en/index",
     "vi/api",
 )
-WIDTHS = {"phone": 390, "desk": 1280}
 PICTURE = re.compile(r'<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL)
 PACKED = {".html", ".js", ".css", ".svg", ".json", ".ipynb"}  # as any host of web pages does
 NETWORK = {
     "offline": False,
     "latency": 150,
-    "downloadThroughput": 1.6e6 / 8,
-    "uploadThroughput": 0.75e6 / 8,
-}
+    "downloadThroughput": 2e5,
+    "uploadThroughput": 9e4,
+}  # bytes a second
 OBSERVE = """
-window.measured = {paint: 0, shift: 0, touch: 0, own: false};
+window.measured = {paint: 0, shift: 0, touch: 0};
 const watch = (type, each, more = {}) => new PerformanceObserver((list) => list.getEntries().forEach(each))
     .observe({type, buffered: true, ...more});
 watch("largest-contentful-paint", (entry) => (measured.paint = entry.startTime));
-// before each paint: has the first one what it needs to show the page in its own face?
-const look = () => {
-    const faces = [...document.fonts].filter((face) => face.family.includes("d2lmini Page"));
-    measured.own = faces.length > 0 && faces.every((face) => face.status === "loaded");
-    if (!performance.getEntriesByName("first-contentful-paint").length) requestAnimationFrame(look);
-};
-requestAnimationFrame(look);
 watch("layout-shift", (entry) => (measured.shift += entry.hadRecentInput ? 0 : entry.value));
 const longer = (entry) => (measured.touch = Math.max(measured.touch, entry.duration));
 watch("event", longer, {durationThreshold: 16});
 """
-# widget: its page, its place there, what to touch, and how
+VISIT = """() => {
+    const [page] = performance.getEntriesByType("navigation");
+    const files = performance.getEntriesByType("resource").filter(({ name }) => name.startsWith("http"));
+    const loads = [page, ...files];
+    const kilobytes = loads.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000;
+    return [kilobytes, loads.length, measured.paint, page.loadEventEnd, measured.shift];
+}"""
+# widget: its page, what to touch there, and how
 TOUCHES = {
-    "choice": ("self-attention", "[data-id='self-attention/why-scale']", "input", "click"),
-    "multiple": ("complexity", "[data-id='complexity/sequential-claims']", "input", "click"),
-    "matrix": ("multi-head-attention", "[data-id='multi-head-attention/mask-matrix']", "td label", "click"),
-    "order": (
-        "multi-head-attention",
-        "[data-id='multi-head-attention/head-shapes']",
-        ".d2l-move [aria-disabled=false]",
-        "click",
-    ),
-    "attention explorer": ("multi-head-attention", "[data-widget=attention-explorer]", "[role=radio]", "End"),
-    "listening explorer": ("index", "[data-widget=listening-explorer]", "[role=radio]", "End"),
-    "plane explorer": ("self-attention", "[data-widget=plane-explorer]", "[role=slider]", "ArrowRight"),
-    "path explorer": ("complexity", "[data-widget=path-explorer]", "[type=range]", "ArrowRight"),
-    "clock explorer": ("positional-encoding", "[data-widget=clock-explorer]", "[type=range]", "ArrowRight"),
-    "rotary explorer": ("relative-positions", "[data-widget=rotary-explorer]", "[type=range]", "ArrowRight"),
-    "block explorer": ("transformer", "[data-widget=block-explorer]", "[aria-current=step]", "ArrowRight"),
-    "translator explorer": ("translation", "[data-widget=translator-explorer]", ".examples button", "click"),
+    "[data-id='self-attention/why-scale']": ("self-attention", "input", "click"),
+    "[data-id='multi-head-attention/mask-matrix']": ("multi-head-attention", "td label", "click"),
+    "[data-widget=attention-explorer]": ("multi-head-attention", "[role=radio]", "End"),
+    "[data-widget=listening-explorer]": ("index", "[role=radio]", "End"),
+    "[data-widget=plane-explorer]": ("self-attention", "[role=slider]", "ArrowRight"),
+    "[data-widget=path-explorer]": ("complexity", "[type=range]", "ArrowRight"),
+    "[data-widget=clock-explorer]": ("positional-encoding", "[type=range]", "ArrowRight"),
+    "[data-widget=rotary-explorer]": ("relative-positions", "[type=range]", "ArrowRight"),
+    "[data-widget=block-explorer]": ("transformer", "[aria-current=step]", "ArrowRight"),
+    "[data-widget=translator-explorer]": ("translation", ".examples button", "click"),
 }
 
 
@@ -100,9 +92,9 @@ def served(site: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _slow_phone(browser: Any, width: int = WIDTHS["phone"]) -> Iterator[tuple[Any, dict[str, float]]]:
-    """A fresh page on a slow phone, however wide, and the bytes that each of its requests brought."""
-    context = browser.new_context(viewport={"width": width, "height": 800})
+def slow_phone(browser: Any) -> Iterator[Any]:
+    """Yield a fresh page on a slow phone."""
+    context = browser.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
     page.add_init_script(OBSERVE)
     page.goto("about:blank")
@@ -111,20 +103,7 @@ def _slow_phone(browser: Any, width: int = WIDTHS["phone"]) -> Iterator[tuple[An
     tools.send("Network.enable")
     tools.send("Network.emulateNetworkConditions", NETWORK)
     tools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
-    asked: set[str] = set()
-    brought: dict[str, float] = {}
-
-    def ask(event: dict[str, Any]) -> None:
-        if not event["request"]["url"].startswith(("data:", "blob:")):
-            asked.add(event["requestId"])
-
-    def bring(event: dict[str, Any]) -> None:
-        if event["requestId"] in asked:
-            brought[event["requestId"]] = event["encodedDataLength"]
-
-    tools.on("Network.requestWillBeSent", ask)
-    tools.on("Network.loadingFinished", bring)
-    yield page, brought
+    yield page
     context.close()
 
 
@@ -135,61 +114,20 @@ def pictures(page: Path) -> float:
     return (packed[0] - packed[1]) / 1000
 
 
-def visit(browser: Any, address: str, width: int = WIDTHS["phone"]) -> list[float]:
-    """Return KB, requests, largest paint and load in ms, layout shift, own face at the first paint or not."""
-    with _slow_phone(browser, width) as (page, brought):
+def visit(browser: Any, address: str) -> list[float]:
+    """Return KB, requests, largest paint and load in ms, and layout shift of a first visit."""
+    with slow_phone(browser) as page:
         page.goto(address, wait_until="load", timeout=60_000)
         page.wait_for_timeout(1500)
-        found = page.evaluate("measured")
-        load = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-        return [
-            sum(brought.values()) / 1000,
-            len(brought),
-            found["paint"],
-            load,
-            found["shift"],
-            found["own"],
-        ]
+        figures: list[float] = page.evaluate(VISIT)
+        return figures
 
 
-def turn(browser: Any, address: str, rested: bool) -> float:
-    """Return the ms from a click on the link to the next page to its first picture.
-
-    A browser under remote control makes no page ready, it only fetches it: without one it is there sooner.
-
-    Args:
-        browser: shows the page.
-        address: the page with that link.
-        rested: the pointer rests on the link before.
-    """
-    with _slow_phone(browser, WIDTHS["desk"]) as (page, _):
-        page.goto(address, wait_until="load", timeout=60_000)
-        link = page.locator(".turn .next")
-        page.locator("html[data-measured]").wait_for()
-        link.scroll_into_view_if_needed()
-        if rested:
-            link.hover()
-            page.wait_for_timeout(2000)
-        here = page.url
-        page.evaluate("addEventListener('click', () => (sessionStorage.clicked = Date.now()), true)")
-        link.click(no_wait_after=True)
-        page.wait_for_url(lambda url: url != here, wait_until="load")
-        page.wait_for_timeout(500)
-        return float(
-            page.evaluate(
-                """() => {
-                    const [{ startTime }] = performance.getEntriesByName("first-contentful-paint");
-                    return performance.timeOrigin + startTime - sessionStorage.clicked;
-                }"""
-            )
-        )
-
-
-def touch(browser: Any, address: str, where: str, what: str, how: str) -> float:
+def touch(browser: Any, address: str, widget: str, what: str, how: str) -> float:
     """Return the milliseconds from the first touch of a widget to the next picture."""
-    with _slow_phone(browser) as (page, _):
+    with slow_phone(browser) as page:
         page.goto(address, timeout=60_000)
-        place = page.locator(f".d2l-widget{where}")
+        place = page.locator(f".d2l-widget{widget}")
         target = place.locator(what).first
         page.locator("html[data-measured]").wait_for()
         place.scroll_into_view_if_needed()
@@ -212,27 +150,15 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         rows = []
         for page in PAGES:
             visits = [visit(browser, f"{address}/{page}.html") for _ in range(VISITS)]
-            kilobytes, requests, paint, load, shift, _ = map(statistics.median, zip(*visits, strict=True))
-            wide = visit(browser, f"{address}/{page}.html", WIDTHS["desk"])
+            kilobytes, *figures, shift = map(statistics.median, zip(*visits, strict=True))
             text = kilobytes - pictures(site / f"{page}.html")
-            figures = (f"{figure:.0f}" for figure in (kilobytes, text, requests, paint, load))
-            own = sum(one[5] for one in (*visits, wide))
-            rows.append([page, *figures, f"{own} of {VISITS + 1}", f"{shift:.3f} {wide[4]:.3f}"])
-        header = ["page", "KB", "KB before pictures", "requests", "largest paint, ms", "load, ms"]
-        header += [
-            "first paint in its own face",
-            f"layout shift at {' and '.join(map(str, WIDTHS.values()))} px",
-        ]
+            cells = (f"{figure:.0f}" for figure in (kilobytes, text, *figures))
+            rows.append([page, *cells, f"{shift:.3f}"])
+        header = ["page", "KB", "KB before pictures", "requests", "largest paint, ms", "load, ms", "shift"]
         yield "first visit: 1.6 Mbit/s, 150 ms, processor ×1/4", header, rows
         rows = []
-        for language in LANGUAGES:
-            start = f"{address}/{language}/self-attention.html"
-            turns = [[turn(browser, start, rested) for _ in range(3)] for rested in (True, False)]
-            rows.append([language, *(f"{statistics.median(few):.0f}" for few in turns)])
-        yield "from a click to the next page", ["", "pointer rested on the link, ms", "at once, ms"], rows
-        rows = []
         for widget, (page, *how) in TOUCHES.items():
-            times = [touch(browser, f"{address}/en/{page}.html", *how) for _ in range(3)]
+            times = [touch(browser, f"{address}/en/{page}.html", widget, *how) for _ in range(3)]
             rows.append([widget, f"{statistics.median(times):.0f}"])
         yield "first touch of a widget, processor ×1/4", ["widget", "ms to the next picture"], rows
         browser.close()

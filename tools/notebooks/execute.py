@@ -12,8 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
-from difflib import unified_diff
+from collections.abc import Callable
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
@@ -25,7 +24,6 @@ from book.chapters import (
     CourseError,
     Notebook,
     find,
-    lines,
     read,
     shown,
     sweep,
@@ -41,15 +39,6 @@ METADATA = {
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a device
-FIND_TOOLS = f"import sys; sys.path.insert(0, {str(ROOT)!r})"
-# What makes a kernel compute as another machine would. {tools}: FIND_TOOLS.
-ELSEWHERE = {
-    "with other last digits and two threads": "{tools}\n"
-    "from tools.portability.perturbed import shift\nshift()\n"
-    "import torch; torch.set_num_threads(2); sys.path.pop(0)",
-    "on another device": "{tools}\n"
-    "from tools.portability.fake_cuda import be_a_gpu\nbe_a_gpu(); sys.path.pop(0)",
-}
 CELL_SECONDS = 300
 
 
@@ -153,51 +142,6 @@ def _kinds(outputs: list[Cell]) -> list[tuple[str, list[str]]]:
     return [(output["output_type"], sorted(output.get("data", ()))) for output in outputs]
 
 
-def differences(path: Path, way: str) -> list[str]:
-    """Execute a notebook as another machine would; return the cells that print something else, with what.
-
-    Args:
-        path: a notebook with its outputs, which stays as it is.
-        way: a key of `ELSEWHERE`.
-    """
-    stored = read(path)
-    first: Cell = {"cell_type": "code", "execution_count": None, "id": "elsewhere", "metadata": {}}
-    first |= {"outputs": [], "source": lines(ELSEWHERE[way].format(tools=FIND_TOOLS))}
-    try:
-        done = asyncio.run(execute(path, stored | {"cells": [first, *stored["cells"]]}))
-    except CellError as error:
-        return [f"{way}: {error}"]
-    return compared(path, stored["cells"], done["cells"][1:], way)
-
-
-def compared(path: Path, stored: list[Cell], done: list[Cell], way: str) -> list[str]:
-    """Return the cells that print something else than is stored, each with what; `way` says when they do."""
-    found = []
-    for before, after in zip(stored, done, strict=True):
-        if VARIES in before["metadata"].get("tags", ()):
-            continue
-        here, there = (list(_printed(cell)) for cell in (before, after))
-        if here != there:
-            changed = [
-                line
-                for line in unified_diff(here, there, n=0, lineterm="")
-                if line[:2] not in ("--", "++", "@@")
-            ]
-            found.append("\n  ".join([f"{shown(path)}#{before['id']}: {way} it prints", *changed]))
-    return found
-
-
-def _printed(cell: Cell) -> Iterator[str]:
-    """Yield the lines that a cell printed; of pictures and drawings only that there is one."""
-    for output in cell.get("outputs", ()):
-        data = output.get("data", {})
-        if text := output.get("text") or data.get("text/html") or data.get("text/plain"):
-            drawing = "".join(text).lstrip().startswith(("<svg", "<?xml"))
-            yield from ["a drawing"] if drawing else "".join(text).splitlines()
-        else:
-            yield from sorted(data)
-
-
 async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]:
     """Execute and store notebooks, as many at a time as there are cores; return what went wrong.
 
@@ -250,16 +194,6 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         help="execute nothing; write the address of _config.yml and the version of pyproject.toml "
         "into the first cells and wherever else they are stated",
     )
-    parser.add_argument(
-        "--elsewhere",
-        action="store_true",
-        help="store nothing; tell which cells would print something else on another machine",
-    )
-    parser.add_argument(
-        "--colab",
-        action="store_true",
-        help="store nothing; run each as a reader of Colab does, its first cell included, in an empty folder",
-    )
     options = parser.parse_args(arguments)
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
@@ -269,14 +203,6 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
             address, version = address_and_version(root)
             print(f"Readers install {address}@v{version}: tag the commit v{version} and push the tag.")
             return 0
-        if options.colab:
-            from tools.portability.colab import check  # it executes notebooks with this module
-
-            return int(check(paths))
-        if options.elsewhere:
-            found = [line for path in paths for way in ELSEWHERE for line in differences(path, way)]
-            print(*found or [f"{len(paths)} notebooks print the same"], sep="\n")
-            return int(bool(found))
         with locked(root / "_build" / "notebooks.lock", "notebooks: another run stores some; this one waits"):
             sweep({path.parent for path in paths})
             failures = asyncio.run(execute_all(paths, root))

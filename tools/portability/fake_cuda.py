@@ -1,7 +1,7 @@
 """A device beside the CPU on machines that have none: what a GPU would refuse is refused here.
 
 Tensors on it compute on the CPU, and show the device that they claim. An operation on tensors of two devices
-fails as it does on CUDA, so that code which leaves a tensor behind is found without a GPU. `be_a_gpu()` gives
+fails as it does on CUDA, so that code which leaves a tensor behind is found without a GPU. `start()` gives
 such a device to `d2l.try_gpu()`.
 """
 
@@ -23,21 +23,21 @@ INDEXED = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, a
 
 
 class FakeCudaTensor(Tensor):
-    """A tensor on the other device; `here` is where its numbers are."""
+    """A tensor on the other device, and the tensor on the CPU that has its numbers."""
 
-    here: Tensor
+    cpu_tensor: Tensor
 
     @staticmethod
-    def __new__(cls, here: Tensor) -> "FakeCudaTensor":
+    def __new__(cls, cpu_tensor: Tensor) -> "FakeCudaTensor":
         tensor: FakeCudaTensor = Tensor._make_wrapper_subclass(
             cls,
-            here.shape,
-            strides=here.stride(),
-            storage_offset=here.storage_offset(),
-            dtype=here.dtype,
+            cpu_tensor.shape,
+            strides=cpu_tensor.stride(),
+            storage_offset=cpu_tensor.storage_offset(),
+            dtype=cpu_tensor.dtype,
             device=torch.device(NAME, 0),
         )
-        tensor.here = here
+        tensor.cpu_tensor = cpu_tensor
         return tensor
 
     @classmethod
@@ -80,13 +80,13 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
     asked = kwargs.get("device")
     if func in (aten.copy_.default, *INDEXED):
-        there = isinstance(args[0], FakeCudaTensor)
+        faked = isinstance(args[0], FakeCudaTensor)
     elif func is aten._local_scalar_dense.default:  # item()
-        there = False
+        faked = False
     elif asked is not None:
-        there = torch.device(asked).type == NAME
+        faked = torch.device(asked).type == NAME
     else:
-        there = any(isinstance(tensor, FakeCudaTensor) for tensor in tensors)
+        faked = any(isinstance(tensor, FakeCudaTensor) for tensor in tensors)
     if func not in MOVES | INDEXED and any(isinstance(tensor, FakeCudaTensor) for tensor in tensors):
         left = [tensor for tensor in tensors if not isinstance(tensor, FakeCudaTensor) and tensor.dim()]
         if left:
@@ -94,11 +94,13 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 f"{func}: expected all tensors on the same device; one of shape {tuple(left[0].shape)} "
                 f"is on {left[0].device}, another on {NAME}:0"
             )
-    here = tree_map(lambda leaf: leaf.here if isinstance(leaf, FakeCudaTensor) else leaf, (args, kwargs))
+    on_cpu = tree_map(
+        lambda leaf: leaf.cpu_tensor if isinstance(leaf, FakeCudaTensor) else leaf, (args, kwargs)
+    )
     if asked is not None:
-        here[1]["device"] = torch.device("cpu") if there else asked
-    result = func(*here[0], **here[1])
-    if not there:
+        on_cpu[1]["device"] = torch.device("cpu") if faked else asked
+    result = func(*on_cpu[0], **on_cpu[1])
+    if not faked:
         return result
     wrapped = tree_map(lambda leaf: FakeCudaTensor(leaf) if isinstance(leaf, Tensor) else leaf, result)
     return return_and_correct_aliasing(func, args, kwargs, wrapped)
@@ -113,10 +115,12 @@ def fake_cuda_device() -> torch.device:
     return torch.device(NAME, 0)
 
 
-def be_a_gpu() -> None:
+def start() -> None:
     """Let this process have the other device as its first GPU from now on."""
     from d2lmini import device
+    from tools.portability.perturbed import train_plainly
 
+    train_plainly()
     first = fake_cuda_device()
     device.try_gpu = lambda i=0: first if i == 0 else torch.device("cpu")
     FakeCuda().__enter__()

@@ -1,16 +1,24 @@
-"""Does a notebook print the same on another machine? `course.py notebooks --elsewhere` asks here.
+"""Does a notebook print the same on another machine? `python -m tools.portability.perturbed [NAME …]`.
 
 Another processor adds in another order and has other exponentials: its float32 results differ in the last
 places. `Shifted` imitates that. It moves each such result by a few units in the last place, by an amount that
-depends on the value alone, so that equal results stay equal and a second run gives the same.
+depends on the value alone, so that equal results stay equal and a second run gives the same. A notebook that
+asks for a GPU runs with that of `fake_cuda.py`, too. Trainings by `train_seq2seq` take part in neither: they
+would take minutes.
 """
 
+import asyncio
+import sys
+from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
+
+from book.chapters import ROOT, Cell, CourseError, find, lines, read
 
 aten = torch.ops.aten
 # Sums of products: exact, on every device, where all that goes in has few digits (whole numbers, halves).
@@ -85,10 +93,76 @@ def _shifted(value: Any) -> Any:
     # a multiplicative hash: neighbors move by different amounts, a number and its negative by the same
     step = ((size.long() * 2654435761 >> 13) % (2 * MOST + 1) - MOST).int()
     one, infinite = 0x3F800000, 0x7F800000
-    kept = (size == 0) | (size == one) | (size >= infinite)  # e⁰ = 1, weight 0: exact everywhere
-    return torch.where(kept, bits, bits + step).view(torch.float32).view(value.shape)
+    exact = (size == 0) | (size == one) | (size >= infinite)  # e⁰ = 1, weight 0: exact everywhere
+    return torch.where(exact, bits, bits + step).view(torch.float32).view(value.shape)
 
 
-def shift() -> None:
-    """Let this process compute as on another device from now on."""
+# ---- whole notebooks
+
+FIRST_CELL = f"""import sys; sys.path.insert(0, {str(ROOT)!r})
+from tools.portability import {{module}}
+{{module}}.start()
+sys.path.pop(0)"""
+WAYS = {"with other last digits and two threads": "perturbed", "on another device": "fake_cuda"}
+
+
+def start() -> None:
+    """Let this process compute as on another processor from now on."""
+    train_plainly()
+    torch.set_num_threads(2)
     Shifted().__enter__()
+
+
+def train_plainly() -> None:
+    """Let `d2l.train_seq2seq` train on the CPU as it is, then bring the model to its device."""
+    from d2lmini import training
+
+    train = training.train_seq2seq
+
+    @wraps(train)
+    def train_on_cpu(net: Any, data: Any, lr: float, epochs: int, tgt_vocab: Any, device: Any) -> Any:
+        with _disable_current_modes():
+            result = train(net, data, lr, epochs, tgt_vocab, "cpu")
+        net.to(device)
+        return result
+
+    training.train_seq2seq = train_on_cpu
+
+
+def ways(path: Path) -> list[str]:
+    """Return how to run a notebook: on another device only if it asks for a GPU."""
+    return [
+        way for way in WAYS if WAYS[way] == "perturbed" or "try_gpu()" in path.read_text(encoding="utf-8")
+    ]
+
+
+def differences(path: Path, way: str) -> list[str]:
+    """Execute a notebook as another machine would; return the cells that print something else, with what.
+
+    Args:
+        path: a notebook with its outputs, which stays as it is.
+        way: a key of `WAYS`.
+    """
+    from tools.notebooks.execute import execute
+    from tools.portability.compare import compared
+
+    stored = read(path)
+    first: Cell = {"cell_type": "code", "execution_count": None, "id": "portability", "metadata": {}}
+    first |= {"outputs": [], "source": lines(FIRST_CELL.format(module=WAYS[way]))}
+    try:
+        done = asyncio.run(execute(path, stored | {"cells": [first, *stored["cells"]]}))
+    except CourseError as error:
+        return [f"{way}: {error}"]
+    return compared(path, stored["cells"], done["cells"][1:], way)
+
+
+def main(names: list[str], root: Path = ROOT) -> int:
+    """Print the cells of these notebooks, or of all, that print something else; return 1 if there are any."""
+    paths = find(names, root=root)
+    findings = [line for path in paths for way in ways(path) for line in differences(path, way)]
+    print(*findings or [f"{len(paths)} notebooks print the same"], sep="\n")
+    return int(bool(findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

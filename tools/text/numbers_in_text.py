@@ -1,16 +1,22 @@
 """Is every number in the text computed somewhere? `course.py numbers` names those that are not.
 
-A number in the prose of a chapter, or in an exercise of it, counts as computed if the chapter prints it, if
-its code has it, or if `chapters/numbers/<chapter>.toml` says how to compute it:
+A number in the prose of a chapter, or in an exercise of it, counts as computed if its own section prints it
+or has it in code, or if `chapters/numbers/<chapter>.toml` says how to compute it:
 
     "0.88" = "1 / (1 + math.exp(-2))"
     "3.2e9" = "511 * d2l.multiply_adds(512, 64, 3)['convolution']"
+    "0.331" = "cell('averaging-code')"
 
     [given]
     "35" = "Press et al. 2022, table 1"
 
+    [recap]
+    "32" = "cell('batch-table')"
+
 The key is the number as it stands in the text, without spaces between thousands (3.2·10⁹ is 3.2e9); the
-expression must round to it. What is not computed but quoted stands under `[given]`, with its source.
+expression must round to it. `cell(id)` is the list of numbers that a cell prints or has in its code: of a
+list, one must round to it. What is quoted stands under `[given]`, with its source. A table with the name of a
+cell or of an exercise serves this one alone.
 """
 
 import json
@@ -42,7 +48,7 @@ NOT_A_QUANTITY = re.compile(
     r"|_\{\d+\}|_\d|\b(?:19|20)\d\d[a-z]?\b(?!\s*[·×])|(?:D2L|PyTorch|torch|Python|version)\s*\d[\d.]*",
     re.S,
 )
-SMALL = 20  # whole numbers up to here are counted on fingers
+SMALL = 20  # whole numbers up to here count things, such as heads or steps: they are not checked
 PARTS = {"%": 0.01, "percent": 0.01, "phần trăm": 0.01, "万": 1e4, "亿": 1e8}
 
 
@@ -77,22 +83,27 @@ def quantities(text: str, least: float = SMALL) -> Iterator[Number]:
             yield number
 
 
-def computed(notebooks: Iterable[Notebook]) -> set[float]:
-    """Return the numbers that notebooks print or have in their code."""
-    found = set()
-    for notebook in notebooks:
-        for cell in notebook["cells"]:
-            if cell["cell_type"] != "code":
-                continue
-            texts = [source(cell)]
-            for output in cell.get("outputs", ()):
-                data = output.get("data", {})
-                if not stored_widgets("".join(data.get("text/html", ""))):
-                    texts += ["".join(output.get("text", "") or data.get("text/plain", ""))]
-            for text in texts:
-                plain = re.sub(r"(?<=\d)_(?=\d{3})", "", text)
-                found |= {number.value for number in numbers(plain)}
-    return found
+def computed(cell: Cell) -> list[float]:
+    """Return the numbers that a code cell prints or has in its code."""
+    if cell["cell_type"] != "code":
+        return []
+    texts = [source(cell)]
+    for output in cell.get("outputs", ()):
+        data = output.get("data", {})
+        if not stored_widgets("".join(data.get("text/html", ""))):
+            texts += ["".join(output.get("text", "") or data.get("text/plain", ""))]
+    return [number.value for text in texts for number in numbers(re.sub(r"(?<=\d)_(?=\d{3})", "", text))]
+
+
+def sections(notebook: Notebook) -> Iterator[list[Cell]]:
+    """Yield the cells of each section: from a heading of the first or second level to the next."""
+    cells: list[Cell] = []
+    for cell in notebook["cells"]:
+        if cells and cell["cell_type"] == "markdown" and re.match("##? ", source(cell)):
+            yield cells
+            cells = []
+        cells.append(cell)
+    yield cells
 
 
 def _said(cell: Cell, language: str) -> Iterator[str]:
@@ -108,33 +119,46 @@ def _said(cell: Cell, language: str) -> Iterator[str]:
         yield from (text for _, text in leaves(words(language)["explorers"][name]))
 
 
-def evaluated(chapter: str, root: Path = ROOT) -> tuple[dict[str, float | None], list[Finding]]:
-    """Return what `chapters/numbers` computes for a chapter (None: quoted), and what is wrong there."""
+def evaluated(chapter: str, root: Path = ROOT) -> tuple[list[tuple[str, str]], list[Finding]]:
+    """Evaluate `chapters/numbers/<chapter>.toml`.
+
+    Returns:
+        its numbers, each with the cell or exercise that it serves ("": all of them); and what is wrong.
+    """
     path = root / "chapters" / "numbers" / f"{chapter}.toml"
     if not path.exists():
-        return {}, []
+        return [], []
     import numpy
     import torch
 
     import d2lmini
 
+    cells: dict[str, list[float]] = {}
+    for language in LANGUAGES:
+        for cell in read(path_of(language, chapter, root))["cells"]:
+            cells.setdefault(cell["id"], []).extend(computed(cell))
+    names = {"math": math, "np": numpy, "torch": torch, "d2l": d2lmini, "cell": cells.__getitem__}
     table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    values: dict[str, float | None] = dict.fromkeys(table.pop("given", {}))
+    listed = [("", key) for key in table.pop("given", {})]
     wrong = []
-    names = {"math": math, "np": numpy, "torch": torch, "d2l": d2lmini}
-    for key, expression in table.items():
+    rows = [("", key, value) for key, value in table.items() if isinstance(value, str)]
+    tables = {name: inner for name, inner in table.items() if isinstance(inner, dict)}
+    rows += [(name, key, value) for name, inner in tables.items() for key, value in inner.items()]
+    for place, key, expression in rows:
+        listed.append((place, key))
         number = next(numbers(key), None)
         try:
-            value = float(eval(expression, dict(names)))  # our own file, like a test
+            value = eval(expression, dict(names))  # our own file, like a test
+            results = [float(each) for each in (value if isinstance(value, list) else [value])]
         except Exception as error:  # whatever an expression may raise is a finding
             wrong.append(
                 Finding(shown(path, root), f"{key!r}: {expression}: {type(error).__name__}: {error}")
             )
             continue
-        values[key] = value
-        if number is None or not number.says(value):
-            wrong.append(Finding(shown(path, root), f"{key!r} is written, {expression} gives {value:.10g}"))
-    return values, wrong
+        if number is None or not any(map(number.says, results)):
+            gives = ", ".join(f"{result:.10g}" for result in results)
+            wrong.append(Finding(shown(path, root), f"{key!r} is written, {expression} gives {gives}"))
+    return listed, wrong
 
 
 def _texts(data: Any, key: str = "") -> Iterator[str]:
@@ -172,37 +196,42 @@ def check(root: Path = ROOT) -> list[Finding]:
 
 
 def _in_chapter(chapter: str, root: Path) -> list[Finding]:
-    editions = {language: read(path_of(language, chapter, root)) for language in LANGUAGES}
-    known = computed(editions.values())
-    values, found = evaluated(chapter, root)
-    keys = {number.text: key for key in values for number in numbers(key)}
-    used: set[str] = set()
+    listed, findings = evaluated(chapter, root)
+    keys = {(place, number.text): (place, key) for place, key in listed for number in numbers(key)}
+    used: set[tuple[str, str]] = set()
 
-    def unknown(text: str, more: Iterable[float] = ()) -> list[str]:
+    def unknown(texts: Iterable[str], values: list[float], place: str) -> str:
         missing = []
-        for number in quantities(text, least=0):
-            if number.text in keys:
-                used.add(keys[number.text])
-        for number in quantities(text):
-            right = any(number.says(value) for value in (*known, *more))
-            if not right and number.text not in keys:
+        for number in (number for text in texts for number in quantities(text, least=0)):
+            entries = [keys[at, number.text] for at in ("", place) if (at, number.text) in keys]
+            used.update(entries)
+            is_count = number.value == int(number.value) and number.value <= SMALL
+            if not (entries or is_count or any(map(number.says, values))):
                 missing.append(number.text)
-        return list(dict.fromkeys(missing))
+        return ", ".join(dict.fromkeys(missing))
 
-    for language, notebook in editions.items():
-        for cell in notebook["cells"]:
-            if missing := unknown("\n".join(_said(cell, language))):
-                where = f"{shown(path_of(language, chapter, root), root)}#{cell['id']}"
-                found.append(Finding(where, f"nothing computes {', '.join(missing)}"))
+    of_exercise: dict[str, list[float]] = {}  # the numbers of the sections that show it
+    for language in LANGUAGES:
+        path = path_of(language, chapter, root)
+        for section in sections(read(path)):
+            values = [value for cell in section for value in computed(cell)]
+            for cell in section:
+                if missing := unknown(_said(cell, language), values, cell["id"]):
+                    findings.append(
+                        Finding(f"{shown(path, root)}#{cell['id']}", f"nothing computes {missing}")
+                    )
+                for name in re.findall(r'd2l\.exercise\("[\w-]+/([\w-]+)"\)', source(cell)):
+                    of_exercise.setdefault(name, []).extend(values)
     for path in sorted(root.glob(f"chapters/exercises/{chapter}/*.yaml")):
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         own = list(_answers(data)) + _variants(root, chapter, path.stem)
-        used |= {key for key in values for number in numbers(key) if any(map(number.says, own))}
-        if missing := list(dict.fromkeys(n for text in _texts(data) for n in unknown(text, own))):
-            found.append(Finding(shown(path, root), f"nothing computes {', '.join(missing)}"))
+        used |= {row for row in listed for number in numbers(row[1]) if any(map(number.says, own))}
+        if missing := unknown(_texts(data), [*own, *of_exercise.get(path.stem, ())], path.stem):
+            findings.append(Finding(shown(path, root), f"nothing computes {missing}"))
     table = shown(root / "chapters" / "numbers" / f"{chapter}.toml", root)
-    found += [Finding(table, f"{key!r} stands in no text") for key in values if key not in used]
-    return found
+    return findings + [
+        Finding(table, f"{key!r} stands in no text") for place, key in listed if (place, key) not in used
+    ]
 
 
 def _variants(root: Path, chapter: str, name: str) -> list[float]:

@@ -36,6 +36,7 @@ from book.chapters import (
 )
 from d2lmini.language import words
 from d2lmini.letters import HAN
+from tools.text.syllables import is_syllable, tone_in_place
 
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
 
@@ -219,38 +220,6 @@ def vocabulary(text: str, language: str, root: Path = ROOT) -> Iterator[str]:
             yield f"{wrong!r}: the course says {right!r}"
 
 
-TONES = "\u0300\u0301\u0303\u0309\u0323"
-VOWEL = "aăâeêioôơuưy"
-SYLLABLE = re.compile(rf"(qu|gi(?=[{VOWEL}])|[^{VOWEL}]*)([{VOWEL}]+)([^{VOWEL}]*)", re.I)
-
-
-def tone_in_place(word: str) -> str:
-    """Return a Vietnamese syllable with its tone mark in the traditional place: hoá → hóa, tóan → toán.
-
-    Only where the two habits differ or a slip is certain: on oa, oe and uy, which carry it on the first vowel
-    when they end the syllable and on the second otherwise; and never on the glide of qu and gi.
-    """
-    plain = unicodedata.normalize("NFD", word)
-    tone = "".join(mark for mark in plain if mark in TONES)
-    if len(tone) != 1:
-        return word
-    bare = unicodedata.normalize("NFC", "".join(mark for mark in plain if mark not in TONES))
-    found = SYLLABLE.fullmatch(bare)
-    if not found:
-        return word
-    start, vowels, end = (part.lower() for part in found.groups())
-    if vowels in ("oa", "oe", "uy"):
-        place = 1 if end else 0
-    elif vowels in ("oai", "oay", "oeo", "uya", "uyu"):
-        place = 1
-    elif len(vowels) == 1 and start in ("qu", "gi"):
-        place = 0
-    else:
-        return word  # one vowel, or one with a hat or a horn, which carries the mark by itself
-    at = len(start) + place + 1
-    return unicodedata.normalize("NFC", bare[:at] + tone + bare[at:])
-
-
 def thousands(text: str, language: str) -> Iterator[str]:
     """Large numbers as the language writes them: 262 144 with a thin space, in Chinese 262144 or 26 万."""
     wrong, right = (
@@ -261,14 +230,33 @@ def thousands(text: str, language: str) -> Iterator[str]:
 
 
 def vietnamese(text: str) -> Iterator[str]:
-    """Tone marks in the traditional place, and no space before a mark of punctuation."""
+    """Syllables that exist, tone marks in the traditional place, no space before a mark of punctuation."""
     for word in dict.fromkeys(re.findall(r"[^\W\d_]+", text)):
-        if (right := tone_in_place(word)) != unicodedata.normalize("NFC", word):
+        if VIETNAMESE.search(word) and not is_syllable(word):
+            yield f"spelling: {word!r} is no Vietnamese syllable"
+        elif (right := tone_in_place(word)) != unicodedata.normalize("NFC", word):
             yield f"tone mark: {word!r}, write {right!r}"
     for found in re.finditer(r"\w+ +[,.;:!?](?![\w.])", text):
         yield f"space before punctuation: {found[0]!r}"
     for found in re.finditer(r"(?<![\d.,])0,\d+", text):
         yield f"decimal comma: {found[0]!r}; numbers are written as in the code"
+
+
+# Vietnamese (song song, parallel) and Chinese double many words on purpose: only those that never are
+TWICE = {
+    "en": re.compile(r"(?<![\w’'-])(?!X |song )([a-z]+) \1(?![\w’'-])", re.I),
+    "vi": re.compile(
+        r"\b(là|và|của|các|những|một|được|cho|với|thì|mà|khi|để|trong|này|có|không|bị|ở) \1\b", re.I
+    ),
+    "zh": re.compile(r"([的是在和与把被])\1"),
+}
+
+
+def said_twice(text: str, language: str) -> Iterator[str]:
+    """A word that slipped in twice: the the; what stands in *italics* or is a title may be quoted."""
+    plain = prose(re.sub(r"\*[^*\n]+\*|\[[^\]]*\]\(https?:[^)]*\)", "X", text))
+    if language in TWICE:
+        yield from (f"twice: {match[0]!r}" for match in TWICE[language].finditer(plain))
 
 
 CHINESE = {
@@ -379,6 +367,7 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
         slips += [*normalized(text), *vocabulary(words, language, root)]
         if ".md#" not in where:
             slips += thousands(words, language)
+        slips += said_twice(text, language)
         if language in RULES:
             slips += RULES[language](words)
         if language != "en":
