@@ -14,10 +14,10 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 KERNEL_ENVIRONMENT = {
     "IPYKERNEL_CELL_NAME": "<cell>",  # else a warning names a file in a temporary folder
     # else a person's own start-up files take part
-    "IPYTHONDIR": str(Path(__file__).resolve().parents[1] / "_build" / "ipython"),
+    "IPYTHONDIR": str(Path(__file__).resolve().parents[2] / "_build" / "ipython"),
     "NVIDIA_TF32_OVERRIDE": "0",  # else a GPU multiplies with 10 binary digits
     "OMP_NUM_THREADS": "1",  # the order of a sum depends on it, and training magnifies that
-    "OMP_WAIT_POLICY": "PASSIVE",  # where there are two: who waits leaves the core to others
+    "OMP_WAIT_POLICY": "PASSIVE",  # a thread that waits sleeps, or two threads beside other work take minutes
     "PYTHONHASHSEED": "0",
 }
 CARDS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA, AMD, either within Windows

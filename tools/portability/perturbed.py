@@ -9,7 +9,6 @@ would take minutes.
 
 import asyncio
 import sys
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -117,16 +116,16 @@ def train_plainly() -> None:
     """Let `d2l.train_seq2seq` train on the CPU as it is, then bring the model to its device."""
     from d2lmini import training
 
-    train = training.train_seq2seq
+    train: Any = training.train_seq2seq
 
-    @wraps(train)
-    def train_on_cpu(net: Any, data: Any, lr: float, epochs: int, tgt_vocab: Any, device: Any) -> Any:
+    def train_on_cpu(*arguments: Any) -> Any:
+        *first, device = arguments
         with _disable_current_modes():
-            result = train(net, data, lr, epochs, tgt_vocab, "cpu")
-        net.to(device)
+            result = train(*first, "cpu")
+        first[0].to(device)
         return result
 
-    training.train_seq2seq = train_on_cpu
+    vars(training)["train_seq2seq"] = train_on_cpu
 
 
 def ways(path: Path) -> list[str]:

@@ -17,7 +17,7 @@ NUM_STEPS = 10
 SPREADS = ("parameters", "tokens_per_second", "sentences_per_second", "loss", "bleu")
 
 
-def small_translator(src_size: int, tgt_size: int) -> nn.Module:
+def small_translator(src_size: int, tgt_size: int) -> d2l.EncoderDecoder:
     widths = (32, 32, 32, 32, [32], 32, 64, 4, 2, 0.0)  # key … num_hiddens, norm, ffn, heads, blocks, dropout
     return d2l.EncoderDecoder(
         d2l.TransformerEncoder(src_size, *widths), d2l.TransformerDecoder(tgt_size, *widths)
