@@ -189,14 +189,16 @@ def explorer_page(
     browser: Browser, explorer_pages: list[ExplorerPage], request: pytest.FixtureRequest
 ) -> Iterator[ExplorerPage]:
     """The page that explorers share; a message on the console fails the test."""
-    failed = request.session.testsfailed
-    yield explorer_pages[0]
-    explorer_pages[0].page.evaluate("localStorage.clear()")  # and what was said before arrives
-    complaints = explorer_pages[0].complaints
-    if complaints or request.session.testsfailed > failed:
-        explorer_pages.append(ExplorerPage(browser))
-        explorer_pages.pop(0).close()
-    assert complaints == []
+    failures = request.session.testsfailed
+    explorer_page = explorer_pages[0]
+    yield explorer_page
+    failed = request.session.testsfailed > failures
+    if not failed:
+        explorer_page.page.evaluate("localStorage.clear()")  # and what was said before arrives
+    if failed or explorer_page.complaints:
+        explorer_pages[0] = ExplorerPage(browser)
+        explorer_page.close()
+    assert explorer_page.complaints == []
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Which combinations of language, theme and width a test runs by default: all pairs, not all products."""
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
@@ -63,21 +62,26 @@ def views(place: int) -> list[tuple[str, int]]:
 
 
 def page_rows(parts: Mapping[str, str]) -> list[Any]:
-    """Return name, language and views of every page: by default one language and two views, the rest slow.
+    """Return name, language, views and whether to ask axe for every page: few rows by default, the rest slow.
 
-    The languages take turns; a page that is alone in its part of the book has all of them.
+    By default a page has one language, in turn, and two views; a page that is alone in its part of the book
+    has all languages. Axe is asked about the first page of each part, in one language: one template.
 
     Args:
         parts: the part of the book to which each page belongs.
     """
-    sizes = Counter(parts.values())
+    names: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        names.setdefault(part, []).append(name)
     rows = []
     for place, (name, part) in enumerate(parts.items()):
-        for turn, language in enumerate(LANGUAGES):
-            by_default = views(place + turn) if sizes[part] == 1 or turn == place % len(LANGUAGES) else []
-            rest = [view for view in product(THEMES, WIDTHS) if view not in by_default]
+        turn = place % len(LANGUAGES)
+        for i, language in enumerate(LANGUAGES):
+            by_default = views(place + i) if i == turn or len(names[part]) == 1 else []
+            axe = i == turn and name == names[part][0]
+            rest = [view for view in product(THEMES, WIDTHS) if not axe or view not in by_default]
             page = f"{name}-{language}"
             if by_default:
-                rows.append(pytest.param(name, language, by_default, id=page))
-            rows.append(pytest.param(name, language, rest, id=f"{page}-rest", marks=pytest.mark.slow))
+                rows.append(pytest.param(name, language, by_default, axe, id=page))
+            rows.append(pytest.param(name, language, rest, True, id=f"{page}-rest", marks=pytest.mark.slow))
     return rows
