@@ -14,6 +14,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -21,14 +22,10 @@ from typing import Any
 
 import yaml
 
-from book import licenses, previews, terminal
+from book import inputs, licenses, previews, terminal
+from book.inputs import ROOT
 from book.lock import locked
 from d2lmini.language import LANGUAGES, words
-
-ROOT = Path(__file__).parents[1]
-
-
-READ_BY = ("search", "sections")  # modules that say what the search knows of a page
 
 
 class BuildError(Exception):
@@ -67,55 +64,52 @@ def parts(toc: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _digest(paths: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(str(path).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _inputs(root: Path) -> list[Path]:
-    """Every file that the site is made of."""
-    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini")
-    files = [
-        p for folder in folders for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
-    ]
-    return [*files, *licenses.sources(), root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"]
-
-
 def pdf_of(root: Path, language: str) -> Path:
-    """Where the printed edition of these pages is kept: another text, another name."""
-    return _pdf(root, language, _digest(_inputs(root)))
+    """Return where the printed edition of these pages is kept: another text, another name."""
+    return _pdf(root, language, inputs.digest(inputs.all_files(root)))
 
 
-def _pdf(root: Path, language: str, inputs: str) -> Path:
-    return root / "_build" / "pdf" / f"{language}-{inputs[:12]}.pdf"
+def _pdf(root: Path, language: str, state: str) -> Path:
+    return root / "_build" / "pdf" / f"{language}-{state[:12]}.pdf"
 
 
-def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float:
-    """One Sphinx build, in a process of its own; returns its seconds.
+def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float | None:
+    """Build the pages of one language that changed, in a process of its own; return its seconds, if any.
+
+    What a finished build was made from is told by a stamp: without one, or when anything but the notebooks is
+    another, all begins from nothing. Half a page looks finished to Sphinx.
 
     Raises:
         BuildError: Sphinx failed or warned.
     """
     start = time.perf_counter()
+    here = work / language
+    stamp = here / "made_from.json"
+    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else None
+    # a translation also shows what of the English text has changed since
+    shown = [path for path in inputs.notebooks(root) if path.parent.name in (language, "en")]
+    others = json.dumps([inputs.version(root), languages, pdf])
+    made_from = [others, inputs.digest(shown)]
+    if before == made_from:
+        return None
+    if before is None or before[0] != others:
+        shutil.rmtree(here, ignore_errors=True)
+    here.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    _run_sphinx(language, root, here, languages, pdf)
+    _finish(here, page_names(table_of_contents(root)), language)
+    stamp.write_text(json.dumps(made_from), encoding="utf-8")
+    return time.perf_counter() - start
+
+
+def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf: str) -> None:
     sys.path.insert(0, str(ROOT))
+    # a second of grammars for addresses, which jsonschema leaves out where they are missing; nothing asks it
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     from jupyter_book.sphinx import build_sphinx
 
-    here = work / language
-    # what a build left that failed or was killed: half a page looks finished to Sphinx, and a page with a
-    # warning as if there were nothing to warn about
-    unfinished = here / "unfinished"
-    if unfinished.exists():
-        shutil.rmtree(here)
-    here.mkdir(parents=True, exist_ok=True)
-    unfinished.touch()
-    names = page_names(table_of_contents(root))
-    _forget_changed(here, root, language, names)
     toc = here / "_toc.yml"
-    text = yaml.safe_dump(table_of_contents(root), sort_keys=False)
-    if not toc.exists() or toc.read_text(encoding="utf-8") != text:
-        toc.write_text(text, encoding="utf-8")
+    toc.write_text(yaml.safe_dump(table_of_contents(root), sort_keys=False), encoding="utf-8")
     result = build_sphinx(
         root / "chapters" / language,
         here / "html",
@@ -139,24 +133,6 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
         raise BuildError(
             f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
         )
-    _finish(here, names, language)
-    unfinished.unlink()
-    return time.perf_counter() - start
-
-
-def _forget_changed(here: Path, root: Path, language: str, names: list[str]) -> None:
-    """Let Sphinx read what has changed: it compares times, which go wrong when a clock is set back."""
-    chapters, known = root / "chapters", here / "sources.json"
-    before = json.loads(known.read_text()) if known.exists() else {}
-    now = {}
-    for name in names:
-        # a translation also shows what of the English text has changed since
-        shown = {chapters / code / f"{name}.ipynb" for code in (language, "en")}
-        now[name] = _digest(filter(Path.exists, shown))
-    for name in names:
-        if before.get(name) != now[name]:
-            (here / "doctrees" / f"{name}.doctree").unlink(missing_ok=True)
-    known.write_text(json.dumps(now))
 
 
 def _end_with_parent() -> None:
@@ -172,20 +148,23 @@ def _end_with_parent() -> None:
 
 
 def _finish(here: Path, names: list[str], language: str) -> None:
-    """Read what the search needs, and make the finished copies of the pages, if they have changed."""
-    from book import search
-    from book.ext.postprocess import postprocess
+    """Make the finished copies of the pages that Sphinx wrote otherwise, and read what the search needs."""
+    from book.ext.postprocess import Postprocessor
+    from book.sections import sections
 
-    html = here / "html"
-    made_by = [*(ROOT / "book" / "ext").glob("*.py"), *(ROOT / "book" / f"{name}.py" for name in READ_BY)]
-    digest = _digest([*made_by, *(p for p in html.rglob("*") if p.is_file() and p.suffix != ".inv")])
-    stamp = here / "finished.stamp"
-    if stamp.exists() and stamp.read_text() == digest:
-        return
-    found = search.read_sections(html, names)
-    (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
-    postprocess(html, here / "finished", [*names, licenses.PAGE], language)
-    stamp.write_text(digest)
+    file = here / "sections.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    finished = Postprocessor(here / "html", here / "finished", language)
+    pages = {}
+    for name in [*names, licenses.PAGE]:
+        html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
+        digest = hashlib.sha256(html.encode()).hexdigest()
+        pages[name] = before.get(name)
+        if not pages[name] or pages[name]["html"] != digest:
+            finished.write(name, html)
+            read = [asdict(section) for section in sections(name, html)] if name in names else []
+            pages[name] = {"html": digest, "sections": read}
+    file.write_text(json.dumps(pages, ensure_ascii=False), encoding="utf-8")
 
 
 def _base(root: Path) -> str:
@@ -236,6 +215,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
+    """Put the site together aside, and swap it in."""
     from book import glossary, offline, search
 
     aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
@@ -244,29 +224,36 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dic
     toc = table_of_contents(root)
     names = page_names(toc)
     editions = {
-        language: json.loads((work / language / "sections.json").read_text(encoding="utf-8"))
+        language: [
+            section
+            for page in json.loads((work / language / "sections.json").read_text(encoding="utf-8")).values()
+            for section in page["sections"]
+        ]
         for language in languages
     }
-    known_terms = glossary.read(root)
+    terms = glossary.read(root)
     chapters = {name for name, part in parts(toc) if part == "chapters"}
-    places = search.homes(known_terms, editions, chapters)
+    places = search.term_locations(terms, editions, chapters)
+    base = _base(root)
     for language in languages:
         target = aside / language
         shutil.copytree(work / language / "finished", target)
         for name in names:
             shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        known = search.data(language, editions, parts(toc), known_terms)
-        search.write(target / "_static" / "search.json", known)
-        titles = {f"{one['page']}#{one['anchor']}": one["title"] for one in editions[language]}
-        glossary.finish(target, language, known_terms, places, titles)
+        found = search.data(language, editions[language], parts(toc), terms, places)
+        search.write(target / "_static" / "search.json", found)
+        titles = {
+            f"{section['page']}#{section['anchor']}": section["title"] for section in editions[language]
+        }
+        glossary.finish(target, language, terms, places, titles)
         (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
         for name in names:
-            if previews.address(_base(root), language, name):
+            if previews.address(base, language, name):
                 picture = aside / "previews" / language / f"{name}.png"
                 picture.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(previews.path_of(language, name), picture)
     _front_pages(aside, root, languages)
-    offline.add(aside, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
+    offline.add(aside, work, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
     for language, pdf in pdfs.items():
         shutil.copy(pdf, aside / f"d2lmini-{language}.pdf")
     if out.exists():
@@ -319,10 +306,10 @@ def build(
 
 
 def _state(root: Path, out: Path, chosen: list[str]) -> tuple[str, dict[str, Path]]:
-    """What the site is made of now, and the printed editions that were made from just that."""
-    inputs = _digest(_inputs(root))
-    pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, inputs)).exists()}
-    return json.dumps([inputs, chosen, str(out), _digest(pdfs.values())]), pdfs
+    """Return what the site is made of now, and the printed editions that were made from just that."""
+    state = inputs.digest(inputs.all_files(root))
+    pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, state)).exists()}
+    return json.dumps([state, chosen, str(out), inputs.digest(pdfs.values())]), pdfs
 
 
 def _is_current(work: Path, out: Path, state: str) -> bool:
@@ -348,12 +335,13 @@ def _build(
         }
         for job in as_completed(jobs):
             try:
-                say(terminal.say("site.built", language=jobs[job], seconds=f"{job.result():.1f}"))
+                if seconds := job.result():
+                    say(terminal.say("site.built", language=jobs[job], seconds=f"{seconds:.1f}"))
             except BuildError as error:
                 failures.append(str(error))
-    if failures:
-        raise BuildError("\n".join(sorted(failures)))
-    _assemble(work, root, out, chosen, pdfs)
+        if failures:
+            raise BuildError("\n".join(sorted(failures)))
+        pool.submit(_assemble, work, root, out, chosen, pdfs).result()  # where everything is imported
 
 
 def main(arguments: list[str] | None = None) -> int:

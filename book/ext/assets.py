@@ -10,7 +10,6 @@ import re
 import shutil
 from functools import cache
 from html.parser import HTMLParser
-from itertools import product
 from pathlib import Path
 
 import fontTools
@@ -23,7 +22,7 @@ from sphinx.application import Sphinx
 from book import search, slides
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
-from d2lmini.language import LANGUAGES, words
+from d2lmini.language import words
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
@@ -98,13 +97,11 @@ class _FormulaCharacters(HTMLParser):
             self.used.setdefault(self.fonts[-1], set()).update(data)
 
 
-def formula_characters(pages: list[Path]) -> dict[str, str]:
-    """Font name → the characters that these pages' formulas show in it."""
+def formula_characters(page: str) -> dict[str, str]:
+    """Return the characters that a page's formulas show, by the name of their font."""
     used: dict[str, set[str]] = {}
-    for page in pages:
-        text = page.read_text(encoding="utf-8")
-        if "katex-html" in text:
-            _FormulaCharacters(used).feed(text)
+    if "katex-html" in page:
+        _FormulaCharacters(used).feed(page)
     return {font: "".join(sorted(characters)) for font, characters in sorted(used.items())}
 
 
@@ -202,12 +199,6 @@ def formula_rules() -> str:
     return squeeze(re.sub(r"@font-face\{[^}]*\}", "", rules))
 
 
-def formula_styles(pages: list[Path]) -> str:
-    """KaTeX's rules with the fonts that these pages need."""
-    faces = [formula_face(name, characters) for name, characters in formula_characters(pages).items()]
-    return "".join(faces) + formula_rules()
-
-
 def colors() -> str:
     """The colors of the course as rules for the two themes of a page."""
     return (
@@ -251,24 +242,6 @@ def code_styles() -> str:
     return squeeze(tokens + "\n".join(kept))
 
 
-@cache
-def version() -> str:
-    """Changes with any script, style or trained model, so that a browser never mixes two versions."""
-    digest = hashlib.sha256((page_styles() + welcome_styles() + code_styles()).encode())
-    for path in [*sorted(STATIC.glob("*.js")), *search.SOURCES]:
-        digest.update(path.read_bytes())
-    for language in LANGUAGES:
-        for kind in ("figure", "terms"):
-            digest.update(json.dumps(words(language)["site"][kind]).encode())
-    for kind, language in product(KINDS, LANGUAGES):
-        digest.update(module_source(kind, language).encode())
-    for language in LANGUAGES:
-        digest.update((dialogs(language) + slides.script(language)).encode())
-    for path in sorted(CHECKPOINTS.glob("*.safetensors")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
-
-
 def dialogs(language: str) -> str:
     """What no page needs before a dialog is opened: the markup, styles and words of all of them, as JSON."""
     site = words(language)["site"]
@@ -283,10 +256,11 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     out = Path(app.builder.outdir)
     static = out / "_static"
-    styles = page_styles() + welcome_styles() + code_styles()
-    (static / "site.css").write_text(styles, encoding="utf-8")
-    formulas = formula_styles(sorted(out.rglob("*.html")))
-    (static / "formulas.css").write_text(formulas, encoding="utf-8")
+    if not app.config.d2lmini_languages:  # Jupyter Book alone: `postprocess` does not put them into the pages
+        styles = page_styles() + welcome_styles() + code_styles()
+        (static / "site.css").write_text(styles, encoding="utf-8")
+        shutil.copy(KATEX / "katex.min.css", static / "formulas.css")
+        shutil.copytree(KATEX / "fonts", static / "fonts", dirs_exist_ok=True)
     (static / "search.js").write_text(search.script(), encoding="utf-8")
     (static / "dialogs.json").write_text(dialogs(app.config.d2lmini_language), encoding="utf-8")
     said = words(app.config.d2lmini_language)["site"]["figure"]

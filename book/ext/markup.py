@@ -62,12 +62,12 @@ def _plain_tokens(part: str) -> str:
     return part
 
 
-def small_script(script: str) -> str:
+def without_comments(script: str) -> str:
     """A script of ours without indents and without the comments that have lines of their own."""
     return re.sub(r"^\s+", "", COMMENT.sub("", script), flags=re.MULTILINE)
 
 
-def small(page: str) -> tuple[str, str]:
+def compact_markup(page: str) -> tuple[str, str]:
     """The page in less markup, which looks and reads the same, and the rules that go with it."""
     page = _outside_formulas(lambda part: _plain_tokens(_without_classes(part)), page)
     page = NAMESPACE.sub("", page)

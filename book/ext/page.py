@@ -199,10 +199,15 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
 
 
 def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """All pages show every chapter's title and exercises: when one changes, all are written again."""
-    shown = json.dumps(chapters(env), ensure_ascii=False)
+    """Name all pages when something changed that pages show of others; the first has every chapter's time."""
+    listed = [{**entry, "minutes": None} for entry in chapters(env)]
+    anchors = [
+        [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()] for meta in env.metadata.values()
+    ]
+    terms, formulas = sorted(app.d2lmini_lines), sorted(env.d2lmini_tags.items())  # type: ignore[attr-defined]
+    shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
     if getattr(env, "d2lmini_shown", None) == shown:
-        return []
+        return [app.config.root_doc]
     env.d2lmini_shown = shown  # type: ignore[attr-defined]
     return list(env.found_docs)
 
@@ -228,7 +233,7 @@ def _report(app: Sphinx, pagename: str, repository: str, base: str) -> dict[str,
         "place": place,
         "language": words(language)["language"]["name"],
         "version": __version__,
-        "site": assets.version(),
+        "site": app.config.d2lmini_version,
         "text": _blob(Path(app.env.doc2path(pagename))),
     }
     fields = {name: form[name].format(**said) for name in ("title", "body")}
@@ -308,7 +313,7 @@ def fill(
         "has_search": bool(config.d2lmini_languages),
         "download": f"{name}.ipynb" if notebook and config.d2lmini_languages else "",
         "pdf": site["pdf"]["offer"].format(size=config.d2lmini_pdf) if config.d2lmini_pdf else "",
-        "version": assets.version(),
+        "version": config.d2lmini_version,
     }
 
 
