@@ -5,63 +5,27 @@ site is put together aside and swapped in, so that a failed or interrupted build
 """
 
 import argparse
-import hashlib
+import base64
 import json
 import os
 import shutil
 import sys
-import time
 import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import yaml
 
-from book import inputs, licenses, previews, terminal
+from book import inputs, previews, terminal
+from book.contents import BuildError, page_names, parts, table_of_contents
 from book.inputs import ROOT
 from book.lock import locked
 from d2lmini.language import LANGUAGES, words
-
-
-class BuildError(Exception):
-    """The site could not be built; the text says what to mend."""
-
-
-def table_of_contents(root: Path) -> dict[str, Any]:
-    """`_toc.yml` with the English folder taken off: the same for every language."""
-    toc: dict[str, Any] = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-
-    def relative(node: Any) -> Any:
-        if isinstance(node, dict):
-            return {
-                key: value.removeprefix("chapters/en/") if key in ("file", "root") else relative(value)
-                for key, value in node.items()
-            }
-        return [relative(item) for item in node] if isinstance(node, list) else node
-
-    answer: dict[str, Any] = relative(toc)
-    return answer
-
-
-def page_names(toc: dict[str, Any]) -> list[str]:
-    return [name for name, _ in parts(toc)]
-
-
-def parts(toc: dict[str, Any]) -> list[tuple[str, str]]:
-    """The name of each page and of its part; the first page belongs to none."""
-    return [
-        (toc["root"], ""),
-        *(
-            (page["file"], part["caption"].lower())
-            for part in toc.get("parts", [])
-            for page in part["chapters"]
-        ),
-    ]
 
 
 def pdf_of(root: Path, language: str) -> Path:
@@ -73,66 +37,19 @@ def _pdf(root: Path, language: str, state: str) -> Path:
     return root / "_build" / "pdf" / f"{language}-{state[:12]}.pdf"
 
 
-def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float | None:
-    """Build the pages of one language that changed, in a process of its own; return its seconds, if any.
+def _build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float | None:
+    from book.edition import build_language
 
-    What a finished build was made from is told by a stamp: without one, or when anything but the notebooks is
-    another, all begins from nothing. Half a page looks finished to Sphinx.
-
-    Raises:
-        BuildError: Sphinx failed or warned.
-    """
-    start = time.perf_counter()
-    here = work / language
-    stamp = here / "made_from.json"
-    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else None
-    # a translation also shows what of the English text has changed since
-    shown = [path for path in inputs.notebooks(root) if path.parent.name in (language, "en")]
-    others = json.dumps([inputs.version(root), languages, pdf])
-    made_from = [others, inputs.digest(shown)]
-    if before == made_from:
-        return None
-    if before is None or before[0] != others:
-        shutil.rmtree(here, ignore_errors=True)
-    here.mkdir(parents=True, exist_ok=True)
-    stamp.unlink(missing_ok=True)
-    _run_sphinx(language, root, here, languages, pdf)
-    _finish(here, page_names(table_of_contents(root)), language)
-    stamp.write_text(json.dumps(made_from), encoding="utf-8")
-    return time.perf_counter() - start
+    return build_language(language, root, work, languages, pdf)
 
 
-def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf: str) -> None:
-    sys.path.insert(0, str(ROOT))
-    # a second of grammars for addresses, which jsonschema leaves out where they are missing; nothing asks it
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    from jupyter_book.sphinx import build_sphinx
-
-    toc = here / "_toc.yml"
-    toc.write_text(yaml.safe_dump(table_of_contents(root), sort_keys=False), encoding="utf-8")
-    result = build_sphinx(
-        root / "chapters" / language,
-        here / "html",
-        path_config=root / "_config.yml",
-        noconfig=True,
-        confoverrides={
-            "latex_individualpages": False,  # Jupyter Book takes it out again; it must be there
-            "language": words(language)["language"]["sphinx"],
-            "d2lmini_language": language,
-            "external_toc_path": str(toc),
-            "html_title": words(language)["site"]["title"],
-            "d2lmini_languages": languages,
-            "d2lmini_pdf": pdf,
-        },
-        doctreedir=here / "doctrees",
-        quiet=True,
-        warningiserror=True,
-        keep_going=True,
-    )
-    if result:
-        raise BuildError(
-            f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
-        )
+def _processes() -> BaseContext:
+    """Return how processes begin: where the system can, as copies of one that has imported all."""
+    if "forkserver" not in get_all_start_methods():  # Windows
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["book.edition"])
+    return context
 
 
 def _end_with_parent() -> None:
@@ -147,26 +64,6 @@ def _end_with_parent() -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _finish(here: Path, names: list[str], language: str) -> None:
-    """Make the finished copies of the pages that Sphinx wrote otherwise, and read what the search needs."""
-    from book.ext.postprocess import Postprocessor
-    from book.sections import sections
-
-    file = here / "sections.json"
-    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    finished = Postprocessor(here / "html", here / "finished", language)
-    pages = {}
-    for name in [*names, licenses.PAGE]:
-        html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
-        digest = hashlib.sha256(html.encode()).hexdigest()
-        pages[name] = before.get(name)
-        if not pages[name] or pages[name]["html"] != digest:
-            finished.write(name, html)
-            read = [asdict(section) for section in sections(name, html)] if name in names else []
-            pages[name] = {"html": digest, "sections": read}
-    file.write_text(json.dumps(pages, ensure_ascii=False), encoding="utf-8")
-
-
 def _base(root: Path) -> str:
     """The address of the site, as far as `_config.yml` knows it."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
@@ -177,14 +74,20 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
     from jinja2 import Environment, FileSystemLoader
 
-    from book.ext.assets import colors
+    from book.ext.assets import STATIC, colors
     from book.ext.font_subset import page_faces
-    from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
+    from book.ext.page import (
+        FIND_SITE_SCRIPT,
+        HEAD_SCRIPT,
+        allow_only_these_styles,
+        content_security_policy,
+    )
 
     base = _base(root)
     theme = ROOT / "book" / "theme"
     template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("landing.html")
     landings = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
+    icon = base64.b64encode((STATIC / "icon.svg").read_bytes()).decode()
     for name, missing in (("index.html", False), ("404.html", True)):
         page = template.render(
             languages=landings,
@@ -192,8 +95,10 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
             prefix=f"{base}/" if missing else "",
             base=base,
             preview=previews.address(base, languages[0], "index"),
-            policy=content_security_policy(),
+            policy=content_security_policy(*[FIND_SITE_SCRIPT] * missing),
             head_script=HEAD_SCRIPT,
+            find_site_script=FIND_SITE_SCRIPT,
+            icon=icon,
             colors=colors(),
         )
         page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)
@@ -217,6 +122,7 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
     """Put the site together aside, and swap it in."""
     from book import glossary, offline, search
+    from book.ext.assets import forget_unused_fonts
 
     aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
     for leftover in (aside, old):
@@ -260,6 +166,7 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dic
         os.replace(out, old)
     os.replace(aside, out)
     shutil.rmtree(old, ignore_errors=True)
+    forget_unused_fonts()
 
 
 def build(
@@ -328,9 +235,9 @@ def _build(
     sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
     failures = []
     # Sphinx patches docutils while it runs: a process each, not threads
-    with ProcessPoolExecutor(2, get_context("spawn"), _end_with_parent) as pool:
+    with ProcessPoolExecutor(2, _processes(), _end_with_parent) as pool:
         jobs = {
-            pool.submit(build_language, code, root, work, chosen, sizes.get(code, "")): code
+            pool.submit(_build_language, code, root, work, chosen, sizes.get(code, "")): code
             for code in chosen
         }
         for job in as_completed(jobs):

@@ -1,4 +1,4 @@
-"""What the site is made of, by contents: a page is made anew with its notebook, everything with anything else."""
+"""What the site is made of. A page is made anew when its notebook changes, everything with anything else."""
 
 import hashlib
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ def notebooks(root: Path) -> list[Path]:
 
 
 def others(root: Path) -> list[Path]:
-    """Return every other file that the site is made of: code, styles, words, vendored parts, configuration."""
+    """Return all other files that the site is made of: code, styles, words, vendored parts, settings."""
     folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini")
     files = {
         path

@@ -88,10 +88,10 @@ def stamp(site: Path, language: str) -> None:
 def _needed(site: Path, folder: Path) -> list[Path]:
     """The files that the browser keeps of a language, those of every page first."""
     own = [path for path in sorted(folder.rglob("*")) if path.suffix in NEEDED and path.name != LIST]
-    landing = (site / "index.html").read_text(encoding="utf-8")
-    shown = [site / name for name in re.findall(r'"(\w+/_static/[^"?]+)"', landing)]
-    files = dict.fromkeys([*own, *(site / name for name in SHARED), *shown])
-    return sorted(files, key=lambda path: (path.suffix == ".safetensors", path.suffix == ".html"))
+    return sorted(
+        [*own, *(site / name for name in SHARED)],
+        key=lambda path: (path.suffix == ".safetensors", path.suffix == ".html"),
+    )
 
 
 def _digest(site: Path, folder: Path) -> str:

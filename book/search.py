@@ -65,7 +65,7 @@ def _signs(row: dict[str, str], language: str, found: list[dict[str, Any]]) -> d
         place = f"{one['page']}#{one['anchor']}"
         if any(name in one["heading"] for name in bare):
             seen["page" if one["page"] == one["anchor"] else "heading"].append(place)
-        if any(_line(term) in names for term in one["terms"]):
+        if not one["bold"].isdisjoint(names):
             seen["bold"].append(place)
         if any(gloss in one["body"] for gloss in glossed):
             seen["bracket"].append(place)
@@ -81,7 +81,12 @@ def term_locations(
     """
     prepared = {
         language: [
-            {**one, "heading": _line(one["title"]), "body": _line(one["text"])}
+            {
+                **one,
+                "heading": _line(one["title"]),
+                "body": _line(one["text"]),
+                "bold": set(map(_line, one["terms"])),
+            }
             for one in found
             if one["page"] in chapters
         ]

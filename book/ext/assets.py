@@ -5,21 +5,21 @@ import hashlib
 import io
 import json
 import logging
-import os
 import re
 import shutil
+import time
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
 import fontTools
-from fontTools import subset
 from fontTools.ttLib import TTFont
 from jinja2 import Environment, FileSystemLoader
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
 from book import search, slides
+from book.chapters import store
 from book.ext.css import squeeze
 from book.katex import FOLDER as KATEX
 from d2lmini.language import words
@@ -106,17 +106,23 @@ def formula_characters(page: str) -> dict[str, str]:
 
 
 def cut_font(path: Path, characters: str) -> bytes:
-    """A font with only these characters, as woff2; kept for the next build, as cutting is what takes long."""
-    made_by = hashlib.sha256(Path(__file__).read_bytes() + fontTools.version.encode() + path.read_bytes())
-    made_by.update(characters.encode())
-    kept = CUT_FONTS / f"{made_by.hexdigest()[:32]}.woff2"
-    if kept.exists():
-        return kept.read_bytes()
-    CUT_FONTS.mkdir(parents=True, exist_ok=True)
-    aside = kept.with_suffix(f".{os.getpid()}")
-    aside.write_bytes(_cut(path, characters))
-    os.replace(aside, kept)
-    return kept.read_bytes()
+    """Return a font with only these characters, as woff2; kept for later builds, as cutting takes long."""
+    made_from = hashlib.sha256(Path(__file__).read_bytes() + fontTools.version.encode() + path.read_bytes())
+    made_from.update(characters.encode())
+    file = CUT_FONTS / f"{made_from.hexdigest()[:32]}.woff2"
+    if file.exists():
+        file.touch()  # as `forget_unused_fonts` sees it
+    else:
+        CUT_FONTS.mkdir(parents=True, exist_ok=True)
+        store(file, _cut(path, characters))
+    return file.read_bytes()
+
+
+def forget_unused_fonts() -> None:
+    """Remove the fonts that no build asked for in a month."""
+    for file in CUT_FONTS.glob("*"):
+        if time.time() - file.stat().st_mtime > 30 * 24 * 3600:
+            file.unlink(missing_ok=True)
 
 
 @cache
@@ -130,7 +136,9 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _cut(path: Path, characters: str) -> bytes:
-    font = TTFont(io.BytesIO(_unpacked(path)))
+    from fontTools import subset  # slow to import, and most builds find every font cut
+
+    font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
     # without names: the licenses reserve them for the unchanged fonts
     options = subset.Options(
         flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]

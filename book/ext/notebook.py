@@ -62,8 +62,8 @@ def _typeset_fallback(markup: str, where: str) -> str:
 def _drawn(markup: str, language: str) -> str:
     """The stored fallback of a widget, or in its place what the widget will look like."""
     tag = WIDGET.match(markup)
-    still = welcome.still(dict(ATTRIBUTE.findall(tag[0]))["data-widget"], language) if tag else ""
-    return f"{tag[0]}{still}</div>" if tag and still else markup
+    view = welcome.first_view(dict(ATTRIBUTE.findall(tag[0]))["data-widget"], language) if tag else ""
+    return f"{tag[0]}{view}</div>" if tag and view else markup
 
 
 def _prepare_output(
@@ -140,7 +140,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def _changed(app: Sphinx, env: BuildEnvironment, *names: set[str]) -> list[str]:
-    """Name the pages whose notebook is another: Sphinx compares times, which go wrong with a clock set back."""
+    """Name the pages whose notebook changed: Sphinx compares times, which fail when a clock is set back."""
     now = {}
     for name in env.found_docs:
         path = Path(env.doc2path(name))

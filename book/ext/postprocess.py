@@ -51,7 +51,9 @@ class Postprocessor:
     def __init__(self, source: Path, target: Path, language: str) -> None:
         self.target, self.language = target, language
         self.static = target / "_static"
-        shutil.copytree(source / "_static", self.static, dirs_exist_ok=True)
+        # their rules go into the pages
+        sheets = shutil.ignore_patterns("*.css")
+        shutil.copytree(source / "_static", self.static, ignore=sheets, dirs_exist_ok=True)
         for path in assets.STATIC.glob("*.js"):
             script = without_comments(path.read_text(encoding="utf-8"))
             (self.static / path.name).write_text(script, encoding="utf-8")
