@@ -22,9 +22,11 @@ from typing import Any
 import yaml
 
 from book import inputs, previews, terminal
+from book.chapters import read
 from book.contents import BuildError, page_names, parts, table_of_contents
 from book.inputs import ROOT
 from book.lock import locked
+from book.stale import old_outputs
 from d2lmini.language import LANGUAGES, words
 
 
@@ -199,6 +201,9 @@ def build(
             f"_toc.yml names what is not there: {', '.join(missing)}. "
             "Write it, take it out of _toc.yml, or name the languages to build with --lang."
         )
+    for page in pages:
+        for cell in old_outputs(read(root / page)):
+            say(terminal.say("site.old_output", cell=f"{page}#{cell}", name=Path(page).stem))
     state, _ = _state(root, out, chosen)
     if not _is_current(work, out, state):  # a finished site is shown even where nothing may be written
         with locked(work / "build.lock", terminal.say("site.waits")):

@@ -26,13 +26,13 @@ import yaml
 from fontTools.ttLib import TTFont
 from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
-from small_book import PAGES
+from small_book import PAGES, shown
 
 from book import build as site_builder, inputs, previews, serve, terminal
-from book.chapters import fingerprint
+from book.chapters import find, fingerprint, read
 from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
-from book.stale import stale_cells
+from book.stale import code_hash, old_outputs, stale_cells
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
 from d2lmini.notebook.content import exercise_names, exercise_state
@@ -676,7 +676,9 @@ def test_an_edited_page_alone_is_made_anew_and_found(tmp_path):
     work, page = tmp_path / "_build", tmp_path / "chapters" / "vi" / "basics.ipynb"
     files = [*work.glob("*/html/*.html"), *work.glob("*/finished/*.html")]
     before = {path: path.stat().st_mtime_ns for path in files}
-    page.write_text(page.read_text(encoding="utf-8").replace("Văn bản.", "Ngựa vằn."), encoding="utf-8")
+    notebook = json.loads(page.read_text(encoding="utf-8"))
+    notebook["cells"][0]["source"] += "\n\nNgựa vằn."
+    page.write_text(json.dumps(notebook), encoding="utf-8")
     said = []
     site_builder.build(tmp_path, languages=["en", "vi"], say=said.append)
     again = {path.relative_to(work).as_posix() for path in files if path.stat().st_mtime_ns != before[path]}
@@ -693,6 +695,27 @@ def test_an_edited_page_alone_is_made_anew_and_found(tmp_path):
     assert not any("en built" in line for line in said)
     assert "Ngựa vằn" in (site / "vi" / "basics.html").read_text(encoding="utf-8")
     assert "Ngựa vằn" in (site / "vi" / "_static" / "search.json").read_text(encoding="utf-8")
+
+
+def test_an_output_older_than_its_code_is_named(tmp_path):
+    ran = {"d2lmini": {"ran": code_hash("print(1)  # once")}}
+    pages = {"index": PAGES["en"]["index"]}
+    for name, code in (("same", "# said otherwise\nprint(1)"), ("edited", "print(2)")):
+        pages["index"] = [*pages["index"], cell("code", name, code, shown(text_plain="1"), **ran)]
+    make_book(tmp_path, {"en": pages})
+    said = []
+    with pytest.raises(site_builder.BuildError):  # the list of chapters leads to none
+        site_builder.build(tmp_path, languages=["en"], say=said.append)
+    assert [line for line in said if "older" in line] == [
+        words("en")["setup"]["site"]["old_output"].format(cell="chapters/en/index.ipynb#edited", name="index")
+    ]
+
+
+@pytest.mark.parametrize("path", find(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_stored_output_is_older_than_its_code(path):
+    notebook = read(path)
+    assert all("ran" in c["metadata"]["d2lmini"] for c in notebook["cells"] if c.get("outputs"))
+    assert old_outputs(notebook) == []
 
 
 @pytest.mark.parametrize("below", ["", "project/"])

@@ -18,7 +18,9 @@ from d2lmini.language import words
 
 def _complete_config(app: Sphinx, config: Config) -> None:
     """Set what follows from the language, and make every page depend on all inputs but the notebooks."""
-    config.d2lmini_version = inputs.version(Path(app.srcdir).parents[1])
+    source = Path(app.srcdir)  # of a language; of Jupyter Book alone the whole course
+    root = next(folder for folder in (source, *source.parents) if (folder / "_toc.yml").exists())
+    config.d2lmini_version = inputs.version(root)
     config.nb_code_prompt_show = words(config.d2lmini_language)["site"]["show_code"]
 
 
