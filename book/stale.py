@@ -1,4 +1,4 @@
-"""Which translated cells are older than their source, which outputs than their code. Standard library only."""
+"""Which translated cells are older than their source, and which outputs than their code."""
 
 import ast
 import io
@@ -57,7 +57,7 @@ def stale_cells(english: Notebook, translated: Notebook) -> list[str]:
 
 
 def code_hash(text: str) -> str:
-    """Return the hash of code that its outputs keep: comments, blank lines and the language do not count.
+    r"""Return the hash of code that its outputs keep: comments, blank lines and the language do not count.
 
     Example:
         >>> code_hash("x = 1") == code_hash("# one\n\nx = 1  # and no more") != code_hash("x = 2")

@@ -26,7 +26,7 @@ import yaml
 from fontTools.ttLib import TTFont
 from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
-from small_book import PAGES, shown
+from small_book import PAGES, shown as outputs
 
 from book import build as site_builder, inputs, previews, serve, terminal
 from book.chapters import find, fingerprint, read
@@ -171,7 +171,7 @@ def test_a_squeezed_sheet_keeps_its_strings_and_its_meaning():
       .a > .b , .c :is(.d, .e) { content: " ; } , /* no comment */ "; margin: 0 calc(1px + 2px) ; }
       @media print { p { margin: 0; } }
     """
-    assert css.squeeze(sheet) == (
+    assert css.minify(sheet) == (
         '.a>.b,.c :is(.d, .e){content:" ; } , /* no comment */ ";margin:0 calc(1px + 2px)}'
         "@media print{p{margin:0}}"
     )
@@ -701,7 +701,7 @@ def test_an_output_older_than_its_code_is_named(tmp_path):
     ran = {"d2lmini": {"ran": code_hash("print(1)  # once")}}
     pages = {"index": PAGES["en"]["index"]}
     for name, code in (("same", "# said otherwise\nprint(1)"), ("edited", "print(2)")):
-        pages["index"] = [*pages["index"], cell("code", name, code, shown(text_plain="1"), **ran)]
+        pages["index"] = [*pages["index"], cell("code", name, code, outputs(text_plain="1"), **ran)]
     make_book(tmp_path, {"en": pages})
     said = []
     with pytest.raises(site_builder.BuildError):  # the list of chapters leads to none

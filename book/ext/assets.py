@@ -20,8 +20,9 @@ from sphinx.application import Sphinx
 
 from book import search, slides
 from book.chapters import store
-from book.ext.css import squeeze
+from book.ext.css import minify
 from book.katex import FOLDER as KATEX
+from book.sections import VOID
 from d2lmini.language import words
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
@@ -61,7 +62,6 @@ FONT_OF_CLASS = {
     "delim-size1": "Size1-Regular",
     "delim-size4": "Size4-Regular",
 }
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
 
 class _FormulaCharacters(HTMLParser):
@@ -204,7 +204,7 @@ def formula_face(name: str, characters: str) -> str:
 def formula_rules() -> str:
     """KaTeX's rules without its fonts."""
     rules = (KATEX / "katex.min.css").read_text(encoding="utf-8")
-    return squeeze(re.sub(r"@font-face\{[^}]*\}", "", rules))
+    return minify(re.sub(r"@font-face\{[^}]*\}", "", rules))
 
 
 def colors() -> str:
@@ -218,14 +218,14 @@ def colors() -> str:
 @cache
 def page_styles() -> str:
     """The theme's stylesheet."""
-    return squeeze(colors() + sans_faces() + (STATIC / "site.css").read_text(encoding="utf-8"))
+    return minify(colors() + sans_faces() + (STATIC / "site.css").read_text(encoding="utf-8"))
 
 
 @cache
 def welcome_styles() -> str:
     """Those of the first page alone: its map, and its explorer before the explorer's own styles are there."""
     explorer = (WIDGETS / "listening-explorer.css").read_text(encoding="utf-8").replace("--w-", "--d2l-")
-    return squeeze((STATIC / "welcome.css").read_text(encoding="utf-8") + explorer)
+    return minify((STATIC / "welcome.css").read_text(encoding="utf-8") + explorer)
 
 
 @cache
@@ -247,7 +247,7 @@ def code_styles() -> str:
     tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #(?:080808|E6EDF3);?", "", tokens)
     # line numbers; what is printed, of which only one of the two knows
     tokens = re.sub(r"^.*\.(?:linenos|g[op]) .*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
-    return squeeze(tokens + "\n".join(kept))
+    return minify(tokens + "\n".join(kept))
 
 
 def dialogs(language: str) -> str:
@@ -255,7 +255,7 @@ def dialogs(language: str) -> str:
     site = words(language)["site"]
     templates = Environment(loader=FileSystemLoader(DIALOGS), autoescape=True)
     markup = templates.get_template("dialogs.html").render(words=site)
-    styles = squeeze((DIALOGS / "dialogs.css").read_text(encoding="utf-8"))
+    styles = minify((DIALOGS / "dialogs.css").read_text(encoding="utf-8"))
     return json.dumps({"markup": markup, "styles": styles, "words": site["dialogs"]}, ensure_ascii=False)
 
 

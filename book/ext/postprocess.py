@@ -1,4 +1,4 @@
-"""The last touches to a copy of each page: what its first paint needs travels inside it, the rest later.
+"""Finish a copy of each page: what its first paint needs travels inside it, the rest comes later.
 
 Styles go inside, without the formula and code rules that the page has no use for; the fonts of its formulas
 too, so that no line moves when they arrive. What the widgets know goes out, to a file of its own that they
@@ -19,6 +19,7 @@ from book.ext.font_subset import page_faces
 from book.ext.markup import compact_markup, without_comments
 from book.ext.page import allow_only_these_styles
 
+# the style sheets that the layout links; its icon; the kind of a widget; a widget and its state
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
 KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
