@@ -143,7 +143,7 @@ def _address(place: str) -> str:
     return f"{page}.html#{anchor}"
 
 
-def settle(page: str, name: str, places: list[str], lines: dict[str, list[str]]) -> str:
+def link_terms(page: str, name: str, places: list[str], lines: dict[str, list[str]]) -> str:
     """Make links of the terms that are marked in a page, but not within the section that explains them."""
 
     def link(mark: re.Match[str]) -> str:
@@ -166,4 +166,4 @@ def finish(
     file.write_text(json.dumps(known, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     for path in target.glob("*.html"):
         page = path.read_text(encoding="utf-8")
-        path.write_text(settle(page, path.stem, places, lines), encoding="utf-8")
+        path.write_text(link_terms(page, path.stem, places, lines), encoding="utf-8")

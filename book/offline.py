@@ -18,6 +18,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
 
+from book import inputs
+from book.chapters import store
 from book.ext import assets
 from book.ext.font_subset import page_faces
 from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
@@ -53,11 +55,14 @@ def size(count: int) -> str:
     return f"{count / 1e6:.1f} MB"
 
 
-def add(site: Path, languages: list[str], names: list[str], front: Callable[[Path, list[str]], None]) -> None:
+def add(
+    site: Path, work: Path, languages: list[str], names: list[str], front: Callable[[Path, list[str]], None]
+) -> None:
     """Add to an assembled site the worker, and of each language a zip, the page about it and a list of files.
 
     Args:
         site: has a folder for each language.
+        work: keeps the zips, which are made again only of other files.
         languages: those of the site.
         names: the pages of each.
         front: writes the pages in front of some languages to a folder.
@@ -65,9 +70,9 @@ def add(site: Path, languages: list[str], names: list[str], front: Callable[[Pat
     shutil.copy(THEME / "worker.js", site)
     for language in languages:
         folder = site / language
-        packed = _zip(folder, language, front)
-        (site / f"d2lmini-{language}.zip").write_bytes(packed)
-        _write_page(folder, language, names, len(packed))
+        packed = _zip(folder, work / language, language, front)
+        shutil.copy(packed, site / f"d2lmini-{language}.zip")
+        _write_page(folder, language, names, packed.stat().st_size)
         _write_app(folder, language)
         stamp(site, language)
 
@@ -83,10 +88,10 @@ def stamp(site: Path, language: str) -> None:
 def _needed(site: Path, folder: Path) -> list[Path]:
     """The files that the browser keeps of a language, those of every page first."""
     own = [path for path in sorted(folder.rglob("*")) if path.suffix in NEEDED and path.name != LIST]
-    landing = (site / "index.html").read_text(encoding="utf-8")
-    shown = [site / name for name in re.findall(r'"(\w+/_static/[^"?]+)"', landing)]
-    files = dict.fromkeys([*own, *(site / name for name in SHARED), *shown])
-    return sorted(files, key=lambda path: (path.suffix == ".safetensors", path.suffix == ".html"))
+    return sorted(
+        [*own, *(site / name for name in SHARED)],
+        key=lambda path: (path.suffix == ".safetensors", path.suffix == ".html"),
+    )
 
 
 def _digest(site: Path, folder: Path) -> str:
@@ -142,7 +147,7 @@ def _write_page(folder: Path, language: str, names: list[str], packed: int) -> N
             policy=content_security_policy(),
             styles=assets.page_styles().replace('url("fonts/', 'url("_static/fonts/'),
             head_script=HEAD_SCRIPT,
-            version=assets.version(),
+            version=inputs.version(),
             zip={"name": f"d2lmini-{language}.zip", "size": size(packed)},
             pages=pages,
         )
@@ -182,8 +187,8 @@ def remove_other_languages(page: str, language: str) -> str:
     return re.sub(rf"<a [^>]*{away}[^>]*>[^<]*</a>", "", page)
 
 
-def _zip(folder: Path, language: str, front: Callable[[Path, list[str]], None]) -> bytes:
-    """The whole edition as a folder that any web server can show; the same files make the same bytes."""
+def _zip(folder: Path, work: Path, language: str, front: Callable[[Path, list[str]], None]) -> Path:
+    """Pack the edition as a folder that any web server can show; the same files make the same bytes."""
     with tempfile.TemporaryDirectory() as name:
         top = Path(name)
         front(top, [language])
@@ -199,10 +204,20 @@ def _zip(folder: Path, language: str, front: Callable[[Path, list[str]], None]) 
                 files[address] = remove_other_languages(path.read_text(encoding="utf-8"), language).encode()
             else:
                 files[address] = path.read_bytes()
+    listed = b"".join(address.encode() + hashlib.sha256(files[address]).digest() for address in sorted(files))
+    packed = work / f"{hashlib.sha256(listed).hexdigest()}.zip"
+    if not packed.exists():
+        for old in work.glob("*.zip"):
+            old.unlink()
+        store(packed, _packed(files, f"d2lmini-{language}"))
+    return packed
+
+
+def _packed(files: dict[str, bytes], top: str) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for address, data in sorted(files.items()):
-            entry = zipfile.ZipInfo(f"d2lmini-{language}/{address}")  # dated 1980
+            entry = zipfile.ZipInfo(f"{top}/{address}")  # dated 1980
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
     return packed.getvalue()

@@ -7,13 +7,10 @@ top of the texts, which it needs for the snippets anyway, and double what is fet
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from book.sections import Section, sections
 from d2lmini.language import LANGUAGES
 from d2lmini.letters import HAN
 
@@ -42,14 +39,6 @@ def script() -> str:
     return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.html\n{library}\n{own}"
 
 
-def read_sections(html: Path, names: Iterable[str]) -> list[dict[str, Any]]:
-    """The sections of the pages of one language, in their order."""
-    found: list[Section] = []
-    for name in names:
-        found += sections(name, (html / f"{name}.html").read_text(encoding="utf-8"))
-    return [asdict(section) for section in found]
-
-
 def forms(term: str) -> list[str]:
     """The names in a field of the glossary: RoPE (rotary …) has two, "epoch / batch" as well.
 
@@ -76,14 +65,14 @@ def _signs(row: dict[str, str], language: str, found: list[dict[str, Any]]) -> d
         place = f"{one['page']}#{one['anchor']}"
         if any(name in one["heading"] for name in bare):
             seen["page" if one["page"] == one["anchor"] else "heading"].append(place)
-        if any(_line(term) in names for term in one["terms"]):
+        if not one["bold"].isdisjoint(names):
             seen["bold"].append(place)
         if any(gloss in one["body"] for gloss in glossed):
             seen["bracket"].append(place)
     return seen
 
 
-def homes(
+def term_locations(
     rows: list[dict[str, str]], editions: dict[str, list[dict[str, Any]]], chapters: set[str]
 ) -> list[str]:
     """Where the course explains each term of the glossary: "page#anchor", or "" where that is not clear.
@@ -92,7 +81,12 @@ def homes(
     """
     prepared = {
         language: [
-            {**one, "heading": _line(one["title"]), "body": _line(one["text"])}
+            {
+                **one,
+                "heading": _line(one["title"]),
+                "body": _line(one["text"]),
+                "bold": set(map(_line, one["terms"])),
+            }
             for one in found
             if one["page"] in chapters
         ]
@@ -114,52 +108,54 @@ def homes(
     return places
 
 
-def everywhere(found: list[dict[str, Any]]) -> set[str]:
-    """Words in the code of so many sections, as `print` and `torch` are, that they tell none from another."""
-    counted = Counter(word for one in found for word in set(one["code"].split()))
+def code_stop_words(sections: list[dict[str, Any]]) -> set[str]:
+    """Return the stop words of code: those in more than 50 sections, as `print` and `torch` are."""
+    counted = Counter(word for section in sections for word in set(section["code"].split()))
     return {word for word, count in counted.items() if count > 50}
 
 
 def data(
     language: str,
-    editions: dict[str, list[dict[str, Any]]],
+    sections: list[dict[str, Any]],
     pages: list[tuple[str, str]],
     glossary: list[dict[str, str]],
+    places: list[str],
 ) -> dict[str, Any]:
-    """What the browser is given to search: the sections of one language, with the terms of all.
+    """Return what the browser is given to search: the sections of one language, with the terms of all.
 
     Args:
         language: that of the reader.
-        editions: the sections of each language that was built, from `read_sections`.
+        sections: those of this language's pages, in their order.
         pages: the name of each page and its part, in their order.
         glossary: the rows of `chapters/glossary.csv`.
+        places: where each row is explained, from `term_locations`.
     """
     chapters = {name for name, part in pages if part == "chapters"}
-    known: dict[str, list[list[str]]] = {}
+    terms_at: dict[str, list[list[str]]] = {}
     languages = [language, *(code for code in LANGUAGES if code != language)]
-    for row, place in zip(glossary, homes(glossary, editions, chapters), strict=True):
+    for row, place in zip(glossary, places, strict=True):
         if place:
             names = [form for code in languages for form in forms(row.get(code) or "")]
-            known.setdefault(place, []).append(list(dict.fromkeys(names)))
-    named = {name.lower() for terms in known.values() for names in terms for name in names}
-    titles = {one["page"]: one["title"] for one in reversed(editions[language])}
+            terms_at.setdefault(place, []).append(list(dict.fromkeys(names)))
+    named = {name.lower() for terms in terms_at.values() for names in terms for name in names}
+    titles = {section["page"]: section["title"] for section in reversed(sections)}
     shown, count = [], 0
     for name, part in pages:
         count += part == "chapters"
         number = count if part == "chapters" else None
         shown.append([name, titles.get(name, name), number, WEIGHTS.get(part, WEIGHTS["appendix"])])
     order = {name: index for index, (name, _) in enumerate(pages)}
-    common = everywhere(editions[language])
+    stop_words = code_stop_words(sections)
     rows = []
-    for one in editions[language]:
-        code = " ".join(word for word in one["code"].split() if word not in common)
-        terms = known.get(f"{one['page']}#{one['anchor']}", [])
-        if one["anchor"].startswith("d2l."):
-            terms = [[one["anchor"]]]
-        elif one["page"] in chapters:  # in the glossary every term is bold
-            terms = terms + [[term] for term in one["terms"] if term.lower() not in named]
-        told = (one[key] for key in ("anchor", "title", "text"))
-        rows.append([order[one["page"]], *told, terms, code, one["questions"], one["answers"]])
+    for section in sections:
+        code = " ".join(word for word in section["code"].split() if word not in stop_words)
+        terms = terms_at.get(f"{section['page']}#{section['anchor']}", [])
+        if section["anchor"].startswith("d2l."):
+            terms = [[section["anchor"]]]
+        elif section["page"] in chapters:  # in the glossary every term is bold
+            terms = terms + [[term] for term in section["terms"] if term.lower() not in named]
+        told = (section[key] for key in ("anchor", "title", "text"))
+        rows.append([order[section["page"]], *told, terms, code, section["questions"], section["answers"]])
     return {"pages": shown, "sections": rows}
 
 

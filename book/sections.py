@@ -4,17 +4,23 @@ import json
 import keyword
 import re
 from dataclasses import dataclass, field
+from html import escape, unescape
 from html.parser import HTMLParser
 from typing import Any
+from xml.etree.ElementTree import Element, fromstring
 
 from d2lmini.letters import HAN
 
-VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
+# elements without an end
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 BLOCKS = {"p", "li", "td", "th", "div", "pre", "dt", "dd", "h1", "h2", "h3", "h4", "ul", "ol"}
 SKIPPED = {"katex-html", "permalink", "visually-hidden", "behind", "sig-paren"}
 SKIPPED |= {"way-on", "times", "solved", "rule"}  # of the first page
 IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 SPACE = re.compile(r"\s+")
+INVISIBLE = re.compile("[\u2061-\u2064\u200b]")  # signs of MathML that are heard, not seen
+MATH = re.compile(r"<math\b.*?</math>", re.DOTALL)
+NAMESPACE = re.compile(r' xmlns="[^"]*"')
 # a line of the source ends between two Chinese letters, which no space parts
 BROKEN = re.compile(rf"(?<=[{HAN}，。；：、）]) (?=[{HAN}（])")
 
@@ -37,77 +43,40 @@ def tidy(text: str) -> str:
     return BROKEN.sub("", SPACE.sub(" ", text).strip())
 
 
-class Formula:
-    """MathML, an element after the other, into one line: the root of d_k over 2 is √d_k/2."""
-
-    def __init__(self) -> None:
-        self.open: list[tuple[str, list[str]]] = [("math", [])]
-
-    def begin(self, tag: str) -> None:
-        self.open.append((tag, []))
-
-    def say(self, text: str) -> None:
-        if text.strip() or "\n" not in text:  # not what only indents
-            self.open[-1][1].append(SPACE.sub(" ", re.sub("[\u2061-\u2064\u200b]", "", text)))
-
-    def end(self) -> str:
-        tag, parts = self.open.pop()
-        whole = "".join(parts)
-        if tag == "msqrt":
+def one_line(formula: Element) -> str:
+    """Return a formula in MathML in one line: the root of d_k over 2 is √d_k/2."""
+    parts = [one_line(part) for part in formula]
+    text = INVISIBLE.sub("", formula.text or "")
+    whole = ("" if "\n" in text and not text.strip() else SPACE.sub(" ", text)) + "".join(parts)
+    match formula.tag, parts:
+        case "msqrt", _:
             whole = f"√{grouped(whole)}"
-        elif tag == "mfrac" and len(parts) == 2:
-            whole = f"{grouped(parts[0])}/{grouped(parts[1])}"
-        elif tag in ("msub", "munder") and len(parts) == 2:
-            whole = f"{parts[0]}_{parts[1]}"
-        elif tag in ("msup", "mover") and len(parts) == 2 and parts[1] not in ("⊤", "′"):
-            whole = f"{parts[0]}^{grouped(parts[1])}"
-        elif tag in ("msubsup", "munderover") and len(parts) == 3:
-            whole = f"{parts[0]}_{parts[1]}^{parts[2]}"
-        elif tag == "mtr" or tag in ("mspace", "mtd"):
+        case "mfrac", [above, below]:
+            whole = f"{grouped(above)}/{grouped(below)}"
+        case (("msub" | "munder"), [base, index]):
+            whole = f"{base}_{index}"
+        case (("msup" | "mover"), [base, power]) if power not in ("⊤", "′"):
+            whole = f"{base}^{grouped(power)}"
+        case (("msubsup" | "munderover"), [base, index, power]):
+            whole = f"{base}_{index}^{power}"
+        case (("mtr" | "mtd" | "mspace"), _):
             whole += " "
-        elif tag == "annotation":
+        case "annotation", _:
             whole = ""
-        if self.open:
-            self.open[-1][1].append(whole)
-        return whole
+    return whole
+
+
+def formulas_as_text(markup: str) -> str:
+    """Put plain text in the place of the formulas of a piece of HTML."""
+
+    def as_text(math: re.Match[str]) -> str:
+        return escape(one_line(fromstring(NAMESPACE.sub("", math[0]))), quote=False)
+
+    return MATH.sub(as_text, markup)
 
 
 def grouped(text: str) -> str:
     return text if re.fullmatch(r"[\w.⊤]*", text.strip()) else f"({text})"
-
-
-class _Fragment(HTMLParser):
-    """The words of a piece of HTML, formulas in one line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.formula: Formula | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "math":
-            self.formula = Formula()
-        elif self.formula:
-            self.formula.begin(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.formula:
-            text = self.formula.end()
-            if tag == "math":
-                self.formula = None
-                self.words.append(text)
-
-    def handle_data(self, data: str) -> None:
-        if self.formula:
-            self.formula.say(data)
-        else:
-            self.words.append(data)
-
-
-def _formula(markup: str) -> str:
-    reader = _Fragment()
-    reader.feed(markup)
-    return "".join(reader.words)
 
 
 def _said(parts: Any) -> str:
@@ -117,7 +86,7 @@ def _said(parts: Any) -> str:
     if isinstance(parts, list):
         return "".join(_said(part) for part in parts)
     if "m" in parts:
-        return _formula(parts["m"])
+        return unescape(formulas_as_text(parts["m"]))
     return " " if "p" in parts else str(next((parts[key] for key in "cbi" if key in parts), ""))
 
 
@@ -148,7 +117,6 @@ class _Page(HTMLParser):
         self.sections: list[Section] = []
         self.inside = False
         self.stack: list[tuple[str, set[str]]] = []
-        self.formula: Formula | None = None
         self.skip = 0  # depth of the element that is passed over
         self.bold = 0
         self.summary = False  # of the reference only the first paragraph of each name is kept
@@ -185,10 +153,6 @@ class _Page(HTMLParser):
         elif "d2l-widget" in classes:
             self._widget(given)
             self.skip = len(self.stack)
-        if tag == "math":
-            self.formula = Formula()
-        elif self.formula:
-            self.formula.begin(tag)
         if tag == "strong" and self.sections:
             self.bold += 1
             self.now.terms.append("")
@@ -204,11 +168,6 @@ class _Page(HTMLParser):
         if self.skip:
             if self.skip == len(self.stack):
                 self.skip = 0
-        elif self.formula:
-            text = self.formula.end()
-            if tag == "math":
-                self.formula = None
-                self._say(text)
         else:
             if tag == "strong" and self.bold:
                 self.bold -= 1
@@ -222,10 +181,7 @@ class _Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self.inside or self.skip or not self.sections:
             return
-        if self.formula:
-            self.formula.say(data)
-        else:
-            self._say(data)
+        self._say(data)
 
     def _say(self, data: str) -> None:
         if not self.sections:
@@ -261,7 +217,7 @@ class _Page(HTMLParser):
 def sections(name: str, page: str) -> list[Section]:
     """The sections of a page, in its order; those without a word are left out."""
     reader = _Page(name)
-    reader.feed(page)
+    reader.feed(formulas_as_text(page))
     for one in reader.sections:
         one.title, one.text, one.answers = tidy(one.title), tidy(one.text), tidy(one.answers)
         one.terms = list(dict.fromkeys(term for raw in one.terms if (term := tidy(raw))))

@@ -4,6 +4,7 @@ import argparse
 import errno
 import re
 import sys
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -88,6 +89,11 @@ class Handler(SimpleHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
+    def handle(self) -> None:
+        """Answer until the browser has enough: it may leave in the midst of an answer."""
+        with suppress(ConnectionError):
+            super().handle()
+
     def list_directory(self, path: object) -> None:
         """Show no folder: what has no page is not there."""
         self.send_error(404)
@@ -96,9 +102,15 @@ class Handler(SimpleHTTPRequestHandler):
         """Say nothing: the terminal is for the address."""
 
 
+class Server(ThreadingHTTPServer):
+    """A server that takes no port from another one."""
+
+    allow_reuse_address = sys.platform != "win32"  # there it lets two servers share a port
+
+
 def server(site: Path, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServer:
-    """A server for `site`, bound and not yet running; port 0 takes any free one."""
-    return ThreadingHTTPServer((host, port), partial(Handler, directory=str(site)))
+    """Return a server for `site`, bound and not yet running; port 0 takes any free one."""
+    return Server((host, port), partial(Handler, directory=str(site)))
 
 
 def port_number(text: str) -> int:

@@ -1,7 +1,10 @@
-"""Which cells of a translated notebook are older than their English source. Standard library only."""
+"""Which translated cells are older than their source, and which outputs than their code."""
 
 import ast
+import io
 import re
+import tokenize
+from contextlib import suppress
 
 from book.chapters import Cell, Notebook, fingerprint, source
 
@@ -51,3 +54,38 @@ def stale_cells(english: Notebook, translated: Notebook) -> list[str]:
         if not same:
             found[before] = None
     return list(found)
+
+
+def code_hash(text: str) -> str:
+    r"""Return the hash of code that its outputs keep: comments, blank lines and the language do not count.
+
+    Example:
+        >>> code_hash("x = 1") == code_hash("# one\n\nx = 1  # and no more") != code_hash("x = 2")
+        True
+    """
+    plain = LANGUAGE_LINE.sub(r"\1\2", MAGIC.sub(lambda magic: f"{magic[1]}{magic[0].strip()!r}", text))
+    lines = plain.splitlines()
+    with suppress(SyntaxError, tokenize.TokenError):
+        for token in tokenize.generate_tokens(io.StringIO(plain).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column]
+    return fingerprint("\n".join(line.rstrip() for line in lines if line.strip()))
+
+
+def stamp_outputs(notebook: Notebook) -> None:
+    """Note with the outputs of each cell, in place, which code they are of."""
+    for cell in notebook["cells"]:
+        if cell.get("outputs"):
+            cell["metadata"].setdefault("d2lmini", {})["ran"] = code_hash(source(cell))
+
+
+def old_outputs(notebook: Notebook) -> list[str]:
+    """Return the ids of the cells whose outputs are of other code than stands in them."""
+    return [
+        cell["id"]
+        for cell in notebook["cells"]
+        if cell.get("outputs")
+        and (ran := source_hash(cell, "ran")) is not None
+        and ran != code_hash(source(cell))
+    ]

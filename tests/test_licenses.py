@@ -40,6 +40,7 @@ def test_each_page_leads_to_the_page_of_licenses_which_has_every_part_and_its_te
     assert (
         page.count('<pre lang="en">') == page.count("<details") - 1 == len(PARTS)
     )  # and the menu of languages
+    assert "e69de29bb2" not in page  # how git names an empty text
     assert "colab" not in page.split("<main")[1] and "/blob/" not in page  # it is no notebook
 
 

@@ -68,7 +68,7 @@ def test_a_build_after_a_kill_is_like_one_from_nothing_whatever_the_clock(tmp_pa
 
     # killed: a page half written, and the site between the two steps of the swap
     (html / "basics.html").write_text("")
-    (html.parent / "unfinished").touch()
+    (html.parent / "made_from.json").unlink()
     site.rename(site.with_name("site.old"))
     build.build(tmp_path, languages=["en"], say=str)
     assert "First words" in (site / "en" / "basics.html").read_text(encoding="utf-8")

@@ -1,14 +1,17 @@
 """The built site: anchors, formulas, figures, languages, and builds that must fail."""
 
-import ast
 import errno
 import hashlib
+import importlib
 import io
 import json
 import re
 import shutil
+import socket
+import struct
 import subprocess
 import sys
+import time
 import unicodedata
 import urllib.error
 import urllib.request
@@ -23,12 +26,13 @@ import yaml
 from fontTools.ttLib import TTFont
 from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
+from small_book import PAGES, shown as outputs
 
-from book import build as site_builder, previews, serve, terminal
-from book.chapters import fingerprint
+from book import build as site_builder, inputs, previews, serve, terminal
+from book.chapters import find, fingerprint, read
 from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
-from book.stale import stale_cells
+from book.stale import code_hash, old_outputs, stale_cells
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
 from d2lmini.notebook.content import exercise_names, exercise_state
@@ -119,7 +123,7 @@ def test_formulas_are_typeset_and_can_be_read_out(small_site):
 
 
 def test_formula_fonts_hold_only_what_the_pages_show(small_site):
-    characters = assets.formula_characters([small_site / "en" / "basics.html"])
+    characters = assets.formula_characters(small(small_site).text)
     assert set("askqx") <= set(characters["Math-Italic"])
     assert "⊤" in characters["Main-Regular"]
     assert "s" not in characters["Main-Regular"]
@@ -167,7 +171,7 @@ def test_a_squeezed_sheet_keeps_its_strings_and_its_meaning():
       .a > .b , .c :is(.d, .e) { content: " ; } , /* no comment */ "; margin: 0 calc(1px + 2px) ; }
       @media print { p { margin: 0; } }
     """
-    assert css.squeeze(sheet) == (
+    assert css.minify(sheet) == (
         '.a>.b,.c :is(.d, .e){content:" ; } , /* no comment */ ";margin:0 calc(1px + 2px)}'
         "@media print{p{margin:0}}"
     )
@@ -651,16 +655,103 @@ def test_serving_without_a_site_says_how_to_build_it(tmp_path, capsys):
     assert "python -m book.build" in capsys.readouterr().err
 
 
-def test_pages_are_made_anew_when_what_makes_them_changes():
-    """Whatever of the package a file of `book/ext` imports counts, but for widgets: their version does."""
-    from book import ext
-
-    imported = {
-        node.module
-        for path in ext.HERE.glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("d2lmini.notebook.")
+def test_whatever_the_site_is_made_of_decides_whether_it_is_made_anew():
+    others = {path.relative_to(ROOT).as_posix() for path in inputs.others(ROOT)}
+    assert others >= {
+        "_config.yml",
+        "book/ext/css.py",
+        "book/vendor/katex/katex.min.css",
+        "book/theme/static/site.js",
+        "chapters/glossary.csv",
+        "d2lmini/assets/palette.toml",
+        "d2lmini/notebook/widgets/text.js",
+        "d2lmini/words/vi.toml",
     }
-    files = {ROOT / f"{name.replace('.', '/')}.py" for name in imported - {"d2lmini.notebook.widgets"}}
-    assert files and files <= set(ext.MADE_BY)
-    assert {path.name for path in ext.MADE_BY} >= {"css.py", "finish.py", "palette.toml", "vi.toml"}
+    assert not any(name.endswith(".ipynb") or "__pycache__" in name for name in others)
+
+
+def test_an_edited_page_alone_is_made_anew_and_found(tmp_path):
+    make_book(tmp_path, PAGES)
+    site = site_builder.build(tmp_path, languages=["en", "vi"], say=str)
+    work, page = tmp_path / "_build", tmp_path / "chapters" / "vi" / "basics.ipynb"
+    files = [*work.glob("*/html/*.html"), *work.glob("*/finished/*.html")]
+    before = {path: path.stat().st_mtime_ns for path in files}
+    notebook = json.loads(page.read_text(encoding="utf-8"))
+    notebook["cells"][0]["source"] += "\n\nNgựa vằn."
+    page.write_text(json.dumps(notebook), encoding="utf-8")
+    said = []
+    site_builder.build(tmp_path, languages=["en", "vi"], say=said.append)
+    again = {path.relative_to(work).as_posix() for path in files if path.stat().st_mtime_ns != before[path]}
+    assert (
+        {"vi/html/basics.html", "vi/finished/basics.html"}
+        <= again
+        <= {
+            "vi/html/basics.html",
+            "vi/finished/basics.html",
+            "vi/html/index.html",
+            "vi/html/licenses.html",
+        }
+    )
+    assert not any("en built" in line for line in said)
+    assert "Ngựa vằn" in (site / "vi" / "basics.html").read_text(encoding="utf-8")
+    assert "Ngựa vằn" in (site / "vi" / "_static" / "search.json").read_text(encoding="utf-8")
+
+
+def test_an_output_older_than_its_code_is_named(tmp_path):
+    ran = {"d2lmini": {"ran": code_hash("print(1)  # once")}}
+    pages = {"index": PAGES["en"]["index"]}
+    for name, code in (("same", "# said otherwise\nprint(1)"), ("edited", "print(2)")):
+        pages["index"] = [*pages["index"], cell("code", name, code, outputs(text_plain="1"), **ran)]
+    make_book(tmp_path, {"en": pages})
+    said = []
+    with pytest.raises(site_builder.BuildError):  # the list of chapters leads to none
+        site_builder.build(tmp_path, languages=["en"], say=said.append)
+    assert [line for line in said if "older" in line] == [
+        words("en")["setup"]["site"]["old_output"].format(cell="chapters/en/index.ipynb#edited", name="index")
+    ]
+
+
+@pytest.mark.parametrize("path", find(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_stored_output_is_older_than_its_code(path):
+    notebook = read(path)
+    assert all("ran" in c["metadata"]["d2lmini"] for c in notebook["cells"] if c.get("outputs"))
+    assert old_outputs(notebook) == []
+
+
+@pytest.mark.parametrize("below", ["", "project/"])
+def test_the_page_for_lost_addresses_finds_the_site_wherever_it_lies(small_site, tmp_path, browser, below):
+    """As on GitHub Pages: `name.github.io/project/`, and nothing told in `_config.yml`."""
+    shutil.copytree(small_site, tmp_path / below, dirs_exist_ok=True)
+    if below:
+        shutil.copy(small_site / "404.html", tmp_path)  # the host gives the project's page for lost addresses
+    with served(tmp_path) as address:
+        page = browser.new_page()
+        for lost in ("lost", "no/such/page"):
+            page.goto(f"{address}/{below}{lost}")
+            for language in LANGUAGES:
+                page.locator(f"[data-language={language}][href='/{below}{language}/index.html']").wait_for()
+            page.locator("[data-language=vi]").click()
+            page.wait_for_url(f"{address}/{below}vi/index.html")
+            page.locator("h1").wait_for()
+        page.close()
+
+
+def test_a_browser_that_leaves_is_no_news(small_site, capfd):
+    big = max(small_site.rglob("*.safetensors"), key=lambda path: path.stat().st_size)
+    with served(small_site) as address:
+        host, port = address.removeprefix("http://").split(":")
+        for _ in range(3):
+            with socket.create_connection((host, int(port))) as connection:
+                # a reset: the server's next write fails
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                name = big.relative_to(small_site).as_posix()
+                connection.sendall(f"GET /{name} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        time.sleep(0.5)
+    assert capfd.readouterr().err == ""
+
+
+def test_two_servers_never_share_a_port_on_windows(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert importlib.reload(serve).Server.allow_reuse_address is False
+    monkeypatch.undo()
+    assert importlib.reload(serve).Server.allow_reuse_address is True

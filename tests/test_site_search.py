@@ -296,7 +296,7 @@ def test_an_exercise_without_variants_keeps_its_words() -> None:
     assert (asked, kept, code.strip()) == ("What?", "No.", "x = 1")
 
 
-def test_the_home_of_a_term_is_where_it_is_introduced() -> None:
+def test_the_location_of_a_term_is_where_it_is_introduced() -> None:
     def one(anchor: str, title: str, text: str = "", terms: tuple[str, ...] = ()) -> dict[str, Any]:
         return {"page": "page", "anchor": anchor, "title": title, "text": text, "terms": list(terms)}
 
@@ -308,8 +308,8 @@ def test_the_home_of_a_term_is_where_it_is_introduced() -> None:
         {"en": "causal mask", "zh": "因果掩码", "section": ""},
         {"en": "early", "zh": "x", "section": "page#masks"},
     ]
-    assert search.homes(rows, editions, {"page"}) == ["page#masks", "page#masks"]
-    assert search.homes(rows[:1], editions, set()) == [""]
+    assert search.term_locations(rows, editions, {"page"}) == ["page#masks", "page#masks"]
+    assert search.term_locations(rows[:1], editions, set()) == [""]
 
 
 def test_the_script_is_one_module_without_comments_of_the_library() -> None:

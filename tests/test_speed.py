@@ -202,25 +202,27 @@ def test_less_markup_says_the_same(small_site):
     for language in LANGUAGES:
         for path in sorted((work / language / "html").glob("*.html")):
             page = path.read_text(encoding="utf-8")
-            less, _ = markup.small(page)
+            less, _ = markup.compact_markup(page)
             assert Text(less).text == Text(page.replace(markup.HIDDEN, "")).text
             assert len(less) < len(page) or path.stem == licenses.PAGE  # written by no Sphinx
 
 
 def test_only_what_nothing_reads_is_left_out():
     code = '<pre><span class="n">x</span><span class="o">.</span><span class="mi">3</span></pre>'
-    assert markup.small(code)[0] == '<pre>x.<span class="mi">3</span></pre>'
+    assert markup.compact_markup(code)[0] == '<pre>x.<span class="mi">3</span></pre>'
     assert (
-        markup.small('<p class="docutils">a <b class="docutils d">b</b></p>')[0]
+        markup.compact_markup('<p class="docutils">a <b class="docutils d">b</b></p>')[0]
         == '<p>a <b class="d">b</b></p>'
     )
     formula = '<span class="katex"><span class="simple">a</span></span>'
-    assert markup.small(formula)[0] == formula
+    assert markup.compact_markup(formula)[0] == formula
 
 
 def test_a_style_that_a_formula_repeats_is_said_once_and_wins_as_before():
     rule = '<span class="strut" style="height:1em"></span>'
-    page, rules = markup.small(f'<span class="katex">{rule}{rule}<span style="top:2em"></span></span>')
+    page, rules = markup.compact_markup(
+        f'<span class="katex">{rule}{rule}<span style="top:2em"></span></span>'
+    )
     named = '<span class="strut k0"></span>'
     assert page == f'<span class="katex">{named}{named}<span style="top:2em"></span></span>'
     assert rules == ":root .katex .k0{height:1em}"
@@ -228,4 +230,4 @@ def test_a_style_that_a_formula_repeats_is_said_once_and_wins_as_before():
 
 def test_a_script_loses_its_comments_and_nothing_else():
     script = '// says what\nconst a = "https://x"; // why\n  /** What f does. */\n  f(`// ${a}`);\n'
-    assert markup.small_script(script) == 'const a = "https://x";\nf(`// ${a}`);\n'
+    assert markup.without_comments(script) == 'const a = "https://x";\nf(`// ${a}`);\n'

@@ -6,7 +6,7 @@ import re
 import pytest
 from making import ROOT
 
-from book.glossary import Finder, read, settle
+from book.glossary import Finder, link_terms, read
 from d2lmini.language import LANGUAGES
 
 LINK = re.compile(r'<a class="term" data-term="(\d+)" href="([^"]+)">')
@@ -49,9 +49,9 @@ def test_a_term_is_a_link_to_its_section_but_not_within_it():
     page = f"<p>{mark('before')}</p><p>{mark('home')}</p>"
     lines = {"0": ["meaning", "terms-attention"]}
     link = '<a class="term" data-term="0" href="{}">key</a>'.format
-    assert settle(page, "a", ["a#home"], lines) == f"<p>{link('a.html#home')}</p><p>key</p>"
-    assert settle(page, "b", ["a#home"], lines).count(link("a.html#home")) == 2
-    assert settle(page, "b", [""], lines).count(link("glossary.html#terms-attention")) == 2
+    assert link_terms(page, "a", ["a#home"], lines) == f"<p>{link('a.html#home')}</p><p>key</p>"
+    assert link_terms(page, "b", ["a#home"], lines).count(link("a.html#home")) == 2
+    assert link_terms(page, "b", [""], lines).count(link("glossary.html#terms-attention")) == 2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

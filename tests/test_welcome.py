@@ -13,7 +13,8 @@ from book import previews
 from book.build import page_names, table_of_contents
 from book.ext import welcome
 from d2lmini.language import LANGUAGES, words
-from tools.paper.previews import said_by, titles
+from d2lmini.notebook.widgets import module_source
+from tools.paper.previews import EXPLORER, FIRST_VIEW, said_by, titles
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = [page["file"] for page in table_of_contents(ROOT)["parts"][0]["chapters"]]
@@ -72,6 +73,15 @@ def test_the_page_shows_the_explorer_before_any_script_runs(browser, address):
     expect(page.locator(".lines.narrow path").nth(1)).to_be_visible()
     assert page.locator(".station a").count() == len(CHAPTERS)
     context.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_stands_there_before_is_what_the_explorer_draws(browser, language):
+    page = browser.new_page()
+    drawn = page.evaluate(FIRST_VIEW, module_source(EXPLORER, language))
+    page.close()
+    stored = welcome.PICTURES / f"{EXPLORER}.{language}.html"
+    assert stored.read_text(encoding="utf-8") == drawn, "run: python3 course.py previews"
 
 
 # ---- the first screen, and the map

@@ -5,25 +5,25 @@ import hashlib
 import io
 import json
 import logging
-import os
 import re
 import shutil
+import time
 from functools import cache
 from html.parser import HTMLParser
-from itertools import product
 from pathlib import Path
 
 import fontTools
-from fontTools import subset
 from fontTools.ttLib import TTFont
 from jinja2 import Environment, FileSystemLoader
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
 from book import search, slides
-from book.ext.css import squeeze
+from book.chapters import store
+from book.ext.css import minify
 from book.katex import FOLDER as KATEX
-from d2lmini.language import LANGUAGES, words
+from book.sections import VOID
+from d2lmini.language import words
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
@@ -62,7 +62,6 @@ FONT_OF_CLASS = {
     "delim-size1": "Size1-Regular",
     "delim-size4": "Size4-Regular",
 }
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
 
 class _FormulaCharacters(HTMLParser):
@@ -98,28 +97,32 @@ class _FormulaCharacters(HTMLParser):
             self.used.setdefault(self.fonts[-1], set()).update(data)
 
 
-def formula_characters(pages: list[Path]) -> dict[str, str]:
-    """Font name → the characters that these pages' formulas show in it."""
+def formula_characters(page: str) -> dict[str, str]:
+    """Return the characters that a page's formulas show, by the name of their font."""
     used: dict[str, set[str]] = {}
-    for page in pages:
-        text = page.read_text(encoding="utf-8")
-        if "katex-html" in text:
-            _FormulaCharacters(used).feed(text)
+    if "katex-html" in page:
+        _FormulaCharacters(used).feed(page)
     return {font: "".join(sorted(characters)) for font, characters in sorted(used.items())}
 
 
 def cut_font(path: Path, characters: str) -> bytes:
-    """A font with only these characters, as woff2; kept for the next build, as cutting is what takes long."""
-    made_by = hashlib.sha256(Path(__file__).read_bytes() + fontTools.version.encode() + path.read_bytes())
-    made_by.update(characters.encode())
-    kept = CUT_FONTS / f"{made_by.hexdigest()[:32]}.woff2"
-    if kept.exists():
-        return kept.read_bytes()
-    CUT_FONTS.mkdir(parents=True, exist_ok=True)
-    aside = kept.with_suffix(f".{os.getpid()}")
-    aside.write_bytes(_cut(path, characters))
-    os.replace(aside, kept)
-    return kept.read_bytes()
+    """Return a font with only these characters, as woff2; kept for later builds, as cutting takes long."""
+    made_from = hashlib.sha256(Path(__file__).read_bytes() + fontTools.version.encode() + path.read_bytes())
+    made_from.update(characters.encode())
+    file = CUT_FONTS / f"{made_from.hexdigest()[:32]}.woff2"
+    if file.exists():
+        file.touch()  # as `forget_unused_fonts` sees it
+    else:
+        CUT_FONTS.mkdir(parents=True, exist_ok=True)
+        store(file, _cut(path, characters))
+    return file.read_bytes()
+
+
+def forget_unused_fonts() -> None:
+    """Remove the fonts that no build asked for in a month."""
+    for file in CUT_FONTS.glob("*"):
+        if time.time() - file.stat().st_mtime > 30 * 24 * 3600:
+            file.unlink(missing_ok=True)
 
 
 @cache
@@ -133,7 +136,9 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _cut(path: Path, characters: str) -> bytes:
-    font = TTFont(io.BytesIO(_unpacked(path)))
+    from fontTools import subset  # slow to import, and most builds find every font cut
+
+    font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
     # without names: the licenses reserve them for the unchanged fonts
     options = subset.Options(
         flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]
@@ -199,13 +204,7 @@ def formula_face(name: str, characters: str) -> str:
 def formula_rules() -> str:
     """KaTeX's rules without its fonts."""
     rules = (KATEX / "katex.min.css").read_text(encoding="utf-8")
-    return squeeze(re.sub(r"@font-face\{[^}]*\}", "", rules))
-
-
-def formula_styles(pages: list[Path]) -> str:
-    """KaTeX's rules with the fonts that these pages need."""
-    faces = [formula_face(name, characters) for name, characters in formula_characters(pages).items()]
-    return "".join(faces) + formula_rules()
+    return minify(re.sub(r"@font-face\{[^}]*\}", "", rules))
 
 
 def colors() -> str:
@@ -219,14 +218,14 @@ def colors() -> str:
 @cache
 def page_styles() -> str:
     """The theme's stylesheet."""
-    return squeeze(colors() + sans_faces() + (STATIC / "site.css").read_text(encoding="utf-8"))
+    return minify(colors() + sans_faces() + (STATIC / "site.css").read_text(encoding="utf-8"))
 
 
 @cache
 def welcome_styles() -> str:
     """Those of the first page alone: its map, and its explorer before the explorer's own styles are there."""
     explorer = (WIDGETS / "listening-explorer.css").read_text(encoding="utf-8").replace("--w-", "--d2l-")
-    return squeeze((STATIC / "welcome.css").read_text(encoding="utf-8") + explorer)
+    return minify((STATIC / "welcome.css").read_text(encoding="utf-8") + explorer)
 
 
 @cache
@@ -248,25 +247,7 @@ def code_styles() -> str:
     tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #(?:080808|E6EDF3);?", "", tokens)
     # line numbers; what is printed, of which only one of the two knows
     tokens = re.sub(r"^.*\.(?:linenos|g[op]) .*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
-    return squeeze(tokens + "\n".join(kept))
-
-
-@cache
-def version() -> str:
-    """Changes with any script, style or trained model, so that a browser never mixes two versions."""
-    digest = hashlib.sha256((page_styles() + welcome_styles() + code_styles()).encode())
-    for path in [*sorted(STATIC.glob("*.js")), *search.SOURCES]:
-        digest.update(path.read_bytes())
-    for language in LANGUAGES:
-        for kind in ("figure", "terms"):
-            digest.update(json.dumps(words(language)["site"][kind]).encode())
-    for kind, language in product(KINDS, LANGUAGES):
-        digest.update(module_source(kind, language).encode())
-    for language in LANGUAGES:
-        digest.update((dialogs(language) + slides.script(language)).encode())
-    for path in sorted(CHECKPOINTS.glob("*.safetensors")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
+    return minify(tokens + "\n".join(kept))
 
 
 def dialogs(language: str) -> str:
@@ -274,7 +255,7 @@ def dialogs(language: str) -> str:
     site = words(language)["site"]
     templates = Environment(loader=FileSystemLoader(DIALOGS), autoescape=True)
     markup = templates.get_template("dialogs.html").render(words=site)
-    styles = squeeze((DIALOGS / "dialogs.css").read_text(encoding="utf-8"))
+    styles = minify((DIALOGS / "dialogs.css").read_text(encoding="utf-8"))
     return json.dumps({"markup": markup, "styles": styles, "words": site["dialogs"]}, ensure_ascii=False)
 
 
@@ -283,10 +264,11 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     out = Path(app.builder.outdir)
     static = out / "_static"
-    styles = page_styles() + welcome_styles() + code_styles()
-    (static / "site.css").write_text(styles, encoding="utf-8")
-    formulas = formula_styles(sorted(out.rglob("*.html")))
-    (static / "formulas.css").write_text(formulas, encoding="utf-8")
+    if not app.config.d2lmini_languages:  # Jupyter Book alone: `postprocess` does not put them into the pages
+        styles = page_styles() + welcome_styles() + code_styles()
+        (static / "site.css").write_text(styles, encoding="utf-8")
+        shutil.copy(KATEX / "katex.min.css", static / "formulas.css")
+        shutil.copytree(KATEX / "fonts", static / "fonts", dirs_exist_ok=True)
     (static / "search.js").write_text(search.script(), encoding="utf-8")
     (static / "dialogs.json").write_text(dialogs(app.config.d2lmini_language), encoding="utf-8")
     said = words(app.config.d2lmini_language)["site"]["figure"]

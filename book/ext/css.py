@@ -1,4 +1,4 @@
-"""Style sheets made small: without what only people read, and without what a page has no use for."""
+"""Minify style sheets: drop what only people read, and the rules that a page has no use for."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,39 +8,46 @@ from typing import Any
 
 import tinycss2
 
+# the names of classes in markup; what stands in quotes in a script; a name in it
 CLASS = re.compile(r'class="([^"]*)"')
 QUOTED = re.compile(r'"([^"\n]*)"|`([^`]*)`')
 NAME = re.compile(r"[\w-]+")
 
 
-def squeeze(css: str) -> str:
-    """The same rules without comments, line breaks and needless spaces; what stands in strings stays."""
-    return str(tinycss2.serialize(_squeezed(tinycss2.parse_component_value_list(css, skip_comments=True))))
+def minify(css: str) -> str:
+    """Return the same rules without comments, line breaks and needless spaces; strings stay as they are."""
+    return str(tinycss2.serialize(_minified(tinycss2.parse_component_value_list(css, skip_comments=True))))
 
 
-def _squeezed(tokens: list[Any]) -> list[Any]:
-    kept: list[Any] = []
+def _minified(tokens: list[Any]) -> list[Any]:
+    needed: list[Any] = []
     for position, token in enumerate(tokens):
         if token.type == "whitespace":
             after = tokens[position + 1] if position + 1 < len(tokens) else None
-            if not kept or _parts(kept[-1]) or kept[-1] == ":" or after is None or _parts(after):
+            if (
+                not needed
+                or _separates(needed[-1])
+                or needed[-1] == ":"
+                or after is None
+                or _separates(after)
+            ):
                 continue
             token.value = " "
         elif token.type == "{} block":
-            token.content = _squeezed(token.content)
+            token.content = _minified(token.content)
             if token.content and token.content[-1] == ";":
                 token.content.pop()
-        kept.append(token)
-    return kept
+        needed.append(token)
+    return needed
 
 
-def _parts(token: Any) -> bool:
-    """Say whether a token parts its neighbors, so that they need no space."""
+def _separates(token: Any) -> bool:
+    """Say whether a token separates its neighbors, so that they need no space."""
     return token.type in ("{} block", "whitespace") or (token.type == "literal" and token.value in ";,>")
 
 
 def used_rules(css: str, page: str, scripts: str = "") -> str:
-    """The rules that can apply to a page, to which these scripts may add the classes that they name."""
+    """Return the rules that can apply to a page; these scripts may add the classes that they name to it."""
     named = {*CLASS.findall(page), *(name for quoted in QUOTED.findall(scripts) for name in quoted)}
     classes = {name for value in named for name in NAME.findall(value)}
     return "".join(_used(_rules(css), classes))
@@ -60,15 +67,15 @@ def _used(rules: Iterable[Any], classes: set[str]) -> Iterator[str]:
                 yield f"{listed}{{{tinycss2.serialize(rule.content)}}}"
         elif rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports", "container"):
             inside = tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True)
-            if kept := "".join(_used(inside, classes)):
-                yield f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{{kept}}}"
+            if rules_inside := "".join(_used(inside, classes)):
+                yield f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{{rules_inside}}}"
         else:
             assert rule.type != "error", rule.message
             yield rule.serialize()
 
 
 def _split(prelude: list[Any]) -> list[list[Any]]:
-    """The selectors of a rule."""
+    """Return the selectors of a rule."""
     selectors: list[list[Any]] = [[]]
     for token in prelude:
         if token == ",":
@@ -79,5 +86,5 @@ def _split(prelude: list[Any]) -> list[list[Any]]:
 
 
 def _needed(selector: list[Any]) -> set[str]:
-    """The classes without which a selector cannot apply: none of those inside `:not()` or `:is()`."""
+    """Return the classes that a selector needs; what stands inside `:not()` or `:is()` does not count."""
     return {token.value for dot, token in pairwise(selector) if dot == "." and token.type == "ident"}

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
-from book.ext.assets import SANS, VOID, font_face, letters, page_styles, sans
+from book.ext.assets import SANS, font_face, letters, page_styles, sans
+from book.sections import VOID
 from d2lmini.language import words
 
 FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
@@ -90,9 +91,9 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
 
 def page_faces(page: str, kinds: set[str], language: str) -> str:
     """The rules, with the fonts inside them, in which a page shows its text."""
-    found = characters(page, kinds, language)
+    by_style = characters(page, kinds, language)
     return "".join(
         font_face(FAMILY, SANS[style], sans(style), shown)
-        for style, shown in found.items()
+        for style, shown in by_style.items()
         if shown.strip()  # a space alone has no outline to cut
     )

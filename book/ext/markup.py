@@ -1,4 +1,4 @@
-"""Markup made small: without what Sphinx and Pygments write and nothing reads, repeated styles said once."""
+"""Compact markup: drop what Sphinx and Pygments write and nothing reads, and say repeated styles once."""
 
 import re
 from collections import Counter
@@ -11,6 +11,8 @@ UNREAD = {
     *("reference", "row-even", "row-odd", "simple", "std", "std-doc", "std-ref", "descname", "descclassname"),
     *("sig-param", "xref", "py-obj", "toctree-wrapper", "compound"),
 }
+# the beginning of a formula; a tag of a span; the classes of an element; a block of code; a token in it and
+# its class; a span with a style; a comment of a script, on a line of its own or behind a statement
 FORMULA = re.compile(r'(<span class="katex">)')
 SPAN = re.compile(r"<(/?)span\b[^>]*>")
 CLASSES = re.compile(r' class="([^"]*)"')
@@ -38,11 +40,11 @@ def _outside_formulas(change: Callable[[str], str], page: str) -> str:
 
 
 def _without_classes(part: str) -> str:
-    def keep(match: re.Match[str]) -> str:
-        kept = " ".join(name for name in match[1].split() if name not in UNREAD)
-        return f' class="{kept}"' if kept else ""
+    def without_unread(match: re.Match[str]) -> str:
+        read = " ".join(name for name in match[1].split() if name not in UNREAD)
+        return f' class="{read}"' if read else ""
 
-    return CLASSES.sub(keep, part)
+    return CLASSES.sub(without_unread, part)
 
 
 def _without_tokens(code: str, styled: set[str]) -> str:
@@ -62,13 +64,13 @@ def _plain_tokens(part: str) -> str:
     return part
 
 
-def small_script(script: str) -> str:
-    """A script of ours without indents and without the comments that have lines of their own."""
+def without_comments(script: str) -> str:
+    """Return a script of the course without indents and comments."""
     return re.sub(r"^\s+", "", COMMENT.sub("", script), flags=re.MULTILINE)
 
 
-def small(page: str) -> tuple[str, str]:
-    """The page in less markup, which looks and reads the same, and the rules that go with it."""
+def compact_markup(page: str) -> tuple[str, str]:
+    """Return the page in less markup, which looks and reads the same, and the rules that go with it."""
     page = _outside_formulas(lambda part: _plain_tokens(_without_classes(part)), page)
     page = NAMESPACE.sub("", page)
     repeated = [
@@ -76,11 +78,11 @@ def small(page: str) -> tuple[str, str]:
     ]
     name = {style: f"k{number}" for number, style in enumerate(repeated)}
 
-    def named(match: re.Match[str]) -> str:
+    def by_name(match: re.Match[str]) -> str:
         if match[2] not in name:
             return match[0]
         return f'<span class="{" ".join(filter(None, (match[1], name[match[2]])))}">'
 
-    return STYLED.sub(named, page), "".join(
+    return STYLED.sub(by_name, page), "".join(
         f":root .katex .{name}{{{style}}}" for style, name in name.items()
     )

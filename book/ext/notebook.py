@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
+from book import inputs
 from book.chapters import note_of, source as text_of
 from book.ext import maths, svg, welcome
 from book.stale import stale_cells
@@ -60,8 +62,8 @@ def _typeset_fallback(markup: str, where: str) -> str:
 def _drawn(markup: str, language: str) -> str:
     """The stored fallback of a widget, or in its place what the widget will look like."""
     tag = WIDGET.match(markup)
-    still = welcome.still(dict(ATTRIBUTE.findall(tag[0]))["data-widget"], language) if tag else ""
-    return f"{tag[0]}{still}</div>" if tag and still else markup
+    view = welcome.first_view(dict(ATTRIBUTE.findall(tag[0]))["data-widget"], language) if tag else ""
+    return f"{tag[0]}{view}</div>" if tag and view else markup
 
 
 def _prepare_output(
@@ -124,7 +126,6 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     english = path.parent.parent / "en" / path.name
     original = notebook
     if language != "en" and english.exists():
-        app.env.note_dependency(str(english))
         original = json.loads(english.read_text(encoding="utf-8"))
         meta["behind"] = stale_cells(original, notebook)
     # of the English text: a chapter takes as long in every language
@@ -138,5 +139,18 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
+def _changed(app: Sphinx, env: BuildEnvironment, *names: set[str]) -> list[str]:
+    """Name the pages whose notebook changed: Sphinx compares times, which fail when a clock is set back."""
+    now = {}
+    for name in env.found_docs:
+        path = Path(env.doc2path(name))
+        editions = {path, path.parent.parent / "en" / path.name}
+        now[name] = inputs.digest(filter(Path.exists, editions))
+    before = getattr(env, "d2lmini_notebooks", {})
+    env.d2lmini_notebooks = now  # type: ignore[attr-defined]
+    return [name for name, digest in now.items() if before.get(name) != digest]
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("env-get-outdated", _changed)
     app.connect("source-read", prepare)

@@ -15,7 +15,6 @@ from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
 from book import licenses, previews
-from book.ext import assets
 from d2lmini import __version__
 from d2lmini.language import words
 from d2lmini.letters import WIDE
@@ -32,6 +31,16 @@ HEAD_SCRIPT = (
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
     'r.style.visibility="hidden";Promise.allSettled([...document.fonts].filter(f=>/KaTeX|Page/.test(f.family))'
     '.map(f=>f.load())).then(()=>r.style.visibility="")})()'
+)
+
+# Of the page for addresses that lead nowhere, at any depth: finds where the site begins, and leads there.
+FIND_SITE_SCRIPT = (
+    '(async()=>{const parts=location.pathname.split("/");for(let i=1;i<parts.length;i++){'
+    'const base=parts.slice(0,i).join("/")+"/";'
+    'if(!(await fetch(base+"landing.js",{method:"HEAD"})).ok)continue;'
+    'for(const a of document.querySelectorAll("[data-language]"))'
+    'a.href=base+a.dataset.language+"/index.html";'
+    "return}})()"
 )
 
 
@@ -65,10 +74,11 @@ INLINE_STYLES = "style-src 'self' 'unsafe-inline'"
 STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 
-def content_security_policy() -> str:
-    """Nothing from another host; scripts as files, and the head's by their hashes."""
+def content_security_policy(*scripts: str) -> str:
+    """Allow nothing from another host; scripts as files, and those in the head by their hashes."""
+    allowed = " ".join(map(_hash, (HEAD_SCRIPT, AHEAD, *scripts)))
     return (
-        f"default-src 'self'; script-src 'self' {_hash(HEAD_SCRIPT)} {_hash(AHEAD)}; "
+        f"default-src 'self'; script-src 'self' {allowed}; "
         f"{INLINE_STYLES}; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
         "base-uri 'none'; form-action 'none'"
     )
@@ -199,10 +209,15 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
 
 
 def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """All pages show every chapter's title and exercises: when one changes, all are written again."""
-    shown = json.dumps(chapters(env), ensure_ascii=False)
+    """Name all pages when something changed that pages show of others; the first has every chapter's time."""
+    listed = [{**entry, "minutes": None} for entry in chapters(env)]
+    anchors = [
+        [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()] for meta in env.metadata.values()
+    ]
+    terms, formulas = sorted(app.d2lmini_lines), sorted(env.d2lmini_tags.items())  # type: ignore[attr-defined]
+    shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
     if getattr(env, "d2lmini_shown", None) == shown:
-        return []
+        return [app.config.root_doc]
     env.d2lmini_shown = shown  # type: ignore[attr-defined]
     return list(env.found_docs)
 
@@ -223,13 +238,14 @@ def _report(app: Sphinx, pagename: str, repository: str, base: str) -> dict[str,
     form = words(language)["site"]["mistake"]
     title = app.env.titles[pagename].astext() if pagename in app.env.titles else pagename
     place = f"{base}/{language}/{pagename}.html" if base else f"{language}/{pagename}.html"
+    text = Path(app.env.doc2path(pagename))
     said = {
         "title": title,
         "place": place,
         "language": words(language)["language"]["name"],
         "version": __version__,
-        "site": assets.version(),
-        "text": _blob(Path(app.env.doc2path(pagename))),
+        "site": app.config.d2lmini_version,
+        "text": _blob(text if text.exists() else licenses.HERE / "licenses.toml"),
     }
     fields = {name: form[name].format(**said) for name in ("title", "body")}
     return {"link": f"{repository}/issues/new?{urlencode(fields, quote_via=quote)}", "place": place}
@@ -237,7 +253,7 @@ def _report(app: Sphinx, pagename: str, repository: str, base: str) -> dict[str,
 
 def _blob(path: Path) -> str:
     """How git names this state of a file: `git log --find-object` tells the commit that had it."""
-    data = path.read_bytes() if path.exists() else b""
+    data = path.read_bytes()
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()[:10]
 
 
@@ -308,7 +324,7 @@ def fill(
         "has_search": bool(config.d2lmini_languages),
         "download": f"{name}.ipynb" if notebook and config.d2lmini_languages else "",
         "pdf": site["pdf"]["offer"].format(size=config.d2lmini_pdf) if config.d2lmini_pdf else "",
-        "version": assets.version(),
+        "version": config.d2lmini_version,
     }
 
 

@@ -1,4 +1,4 @@
-"""The last touches to a copy of each page: what its first paint needs travels inside it, the rest later.
+"""Finish a copy of each page: what its first paint needs travels inside it, the rest comes later.
 
 Styles go inside, without the formula and code rules that the page has no use for; the fonts of its formulas
 too, so that no line moves when they arrive. What the widgets know goes out, to a file of its own that they
@@ -16,9 +16,10 @@ from pathlib import Path
 from book.ext import assets
 from book.ext.css import used_rules
 from book.ext.font_subset import page_faces
-from book.ext.markup import small, small_script
+from book.ext.markup import compact_markup, without_comments
 from book.ext.page import allow_only_these_styles
 
+# the style sheets that the layout links; its icon; the kind of a widget; a widget and its state
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
 KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
@@ -45,36 +46,39 @@ def _without_states(page: str, static: Path, name: str) -> str:
     return page.replace("<body ", f'<body data-states="_static/states/{name}.json?{digest}" ', 1)
 
 
-def postprocess(source: Path, target: Path, names: list[str], language: str) -> None:
-    """Write finished copies of these pages of one language, and what they need, to `target`."""
-    shutil.rmtree(target, ignore_errors=True)
-    static = target / "_static"
-    shutil.copytree(source / "_static", static, ignore=shutil.ignore_patterns("*.css"))
-    site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
-    scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(static.glob("*.js")))
-    for path in assets.STATIC.glob("*.js"):
-        (static / path.name).write_text(small_script(path.read_text(encoding="utf-8")), encoding="utf-8")
-    welcome, code, formulas = assets.welcome_styles(), assets.code_styles(), assets.formula_rules()
-    icon = base64.b64encode((static / "icon.svg").read_bytes()).decode()
-    for name in names:
-        page = (source / f"{name}.html").read_text(encoding="utf-8")
-        characters = assets.formula_characters([source / f"{name}.html"])
-        faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
-        page = _without_states(page, static, name)
-        own = page_faces(page, set(KIND.findall(page)), language)
-        page, repeated = small(page)
+class Postprocessor:
+    """Writes finished copies of the pages of one language, and beside them what they fetch."""
+
+    def __init__(self, source: Path, target: Path, language: str) -> None:
+        self.target, self.language = target, language
+        self.static = target / "_static"
+        # their rules go into the pages
+        sheets = shutil.ignore_patterns("*.css")
+        shutil.copytree(source / "_static", self.static, ignore=sheets, dirs_exist_ok=True)
+        for path in assets.STATIC.glob("*.js"):
+            script = without_comments(path.read_text(encoding="utf-8"))
+            (self.static / path.name).write_text(script, encoding="utf-8")
+        self.icon = base64.b64encode((self.static / "icon.svg").read_bytes()).decode()
+        self.site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
+        self.scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(self.static.glob("*.js")))
+
+    def write(self, name: str, page: str) -> None:
+        """Write the finished copy of a page."""
+        formula_fonts = assets.formula_characters(page)
+        page = _without_states(page, self.static, name)
+        own_fonts = page_faces(page, set(KIND.findall(page)), self.language)
+        page, repeated = compact_markup(page)
         styles = (
-            own
-            + used_rules(site, page, scripts)
-            + used_rules(welcome, page)
-            + used_rules(code, page)
-            + faces
-            + used_rules(formulas, page)
+            own_fonts
+            + used_rules(self.site, page, self.scripts)
+            + used_rules(assets.welcome_styles(), page)
+            + used_rules(assets.code_styles(), page)
+            + "".join(assets.formula_face(font, shown) for font, shown in formula_fonts.items())
+            + used_rules(assets.formula_rules(), page)
             + repeated
         )
         sheets = SHEETS.search(page)
         assert sheets, f"{name}: the layout links no stylesheet"
         page = f"{page[: sheets.start()]}<style>{styles}</style>\n{page[sheets.end() :]}"
-        page = ICON.sub(f'<link rel="icon" href="data:image/svg+xml;base64,{icon}"', page)
-        page = allow_only_these_styles(page)
-        (target / f"{name}.html").write_text(page, encoding="utf-8")
+        page = ICON.sub(f'<link rel="icon" href="data:image/svg+xml;base64,{self.icon}"', page)
+        (self.target / f"{name}.html").write_text(allow_only_these_styles(page), encoding="utf-8")

@@ -1,8 +1,8 @@
 """What the first page has beyond its notebook: an explorer drawn already, the way on, the map of chapters."""
 
 import re
-from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -10,41 +10,20 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from book.chapters import Notebook, source as text_of
-from book.javascript import function
 from d2lmini.language import words
-from d2lmini.notebook.widgets import still_source
 
 # How long a page takes: a minute for so many words or lines of code, so many minutes for an exercise.
 WORDS, LINES, EXERCISE = 125, 10, 2
 NOT_WORDS = re.compile(r"```.*?```|\]\([^)]*\)", re.DOTALL)
 WORD = re.compile(r"\$[^$]+\$|[\w’'-]+")  # a formula counts as one
 
-# as much of a browser as an explorer needs to draw itself
-DOCUMENT = """
-const escaped = (text) => String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-class Drawn {
-  constructor(tag) { this.tag = tag; this.attributes = new Map(); this.children = []; }
-  setAttribute(name, value) { this.attributes.set(name, value); }
-  append(...nodes) { this.children.push(...nodes); }
-  replaceChildren(...nodes) { this.children = nodes; }
-  set textContent(text) { this.children = [text]; }
-  get lastChild() { return this.children.at(-1); }
-  toString() {
-    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escaped(value)}"`);
-    const inside = this.children.map((node) => (node instanceof Drawn ? String(node) : escaped(node)));
-    return `<${this.tag}${attributes.join("")}>${inside.join("")}</${this.tag}>`;
-  }
-}
-const document = { createElement: (tag) => new Drawn(tag), createElementNS: (space, tag) => new Drawn(tag) };
-const Intl = { PluralRules: class {} };
-"""
+PICTURES = Path(__file__).parents[1] / "theme" / "welcome"
 
 
-@cache
-def still(kind: str, language: str) -> str:
-    """The markup of an explorer before anybody has touched it; empty where it has none."""
-    script = still_source(kind, language)
-    return function(DOCUMENT + script, "still")() if script else ""
+def first_view(kind: str, language: str) -> str:
+    """Return the markup of an explorer as it is drawn first, which `course.py previews` stores, if any."""
+    file = PICTURES / f"{kind}.{language}.html"
+    return file.read_text(encoding="utf-8").strip() if file.exists() else ""
 
 
 def reading_minutes(notebook: Notebook, printed: list[str]) -> float:
@@ -81,7 +60,7 @@ def _station(item: nodes.Element, entry: dict[str, Any], link: str, site: dict[s
 
 
 def draw_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Make the list of chapters on the first page a map of them, and put the way on before it."""
+    """Make a map of the list of chapters on the first page, and put a link to the first one before it."""
     from book.ext.page import chapters
 
     section = next((s for s in doctree.findall(nodes.section) if "chapters" in s["ids"]), None)

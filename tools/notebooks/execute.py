@@ -30,6 +30,7 @@ from book.chapters import (
     write,
 )
 from book.lock import locked
+from book.stale import stamp_outputs
 from tools.notebooks.kernels import KERNEL_ENVIRONMENT, ThisPython
 from tools.notebooks.stamp import address_and_version, stamp
 
@@ -135,6 +136,7 @@ def sanitize(notebook: Notebook, stored: Notebook) -> Notebook:
             old = before[cell["id"]]["outputs"]
             if _kinds(old) == _kinds(cell["outputs"]):
                 cell["outputs"] = old
+    stamp_outputs(notebook)
     return notebook
 
 

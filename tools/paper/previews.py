@@ -21,8 +21,10 @@ from book.browser import launch
 from book.chapters import LANGUAGES, ROOT, path_of, read, source, store
 from book.ext import assets, welcome
 from d2lmini.language import words
+from d2lmini.notebook.widgets import module_source
 from tools.bench_site import served
 
+EXPLORER = "listening-explorer"
 SCREEN = {"width": 1200, "height": 760}
 COLORS = 48  # a drawing on one ground needs no more
 FACES = {400: "d2lmini-sans-regular", 600: "d2lmini-sans-semibold"}
@@ -44,6 +46,21 @@ h1 b { margin-right: 36px; color: var(--d2l-accent) }
 .d2l-listening { font-size: 22px }
 .d2l-listening :is(.invite, .said, .note) { display: none }
 """
+# the explorer of the first page as it is drawn first, of elements that cannot be touched
+FIRST_VIEW = """async (source) => {
+  const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const el = document.createElement("div");
+  document.body.append(el);
+  (await import(address)).default.render({ el });
+  const root = el.querySelector(".d2l-listening");
+  for (const name of ["data-dark", "style"]) root.removeAttribute(name);
+  for (const node of [root, ...root.querySelectorAll("*:not(svg)")])
+    for (const name of ["aria-checked", "aria-label", "aria-live", "lang", "role", "tabindex", "type"])
+      node.removeAttribute(name);
+  const markup = root.outerHTML.replaceAll("<button", "<span").replaceAll("</button>", "</span>");
+  el.remove();
+  return markup + "\\n";
+}"""
 MARK = (
     '<svg viewBox="0 0 28 20"><path d="M4 14Q14-1 24 14M4 14q5-7 10 0"/><circle cx="4" cy="14" r="3"/>'
     '<circle cx="14" cy="14" r="3"/><circle cx="24" cy="14" r="3"/></svg>'
@@ -81,7 +98,7 @@ def _picture(page: Any, language: str, said: str) -> bytes:
     page.set_content(
         f'<!doctype html><html lang="{words(language)["language"]["tag"]}" data-theme="light">'
         f"<style>{_styles()}</style><header>{MARK}{course}</header><h1>{numbered}<span>{title}</span></h1>"
-        f"{welcome.still('listening-explorer', language)}"
+        f"{welcome.first_view(EXPLORER, language)}"
     )
     page.evaluate("document.fonts.ready.then(() => null)")
     kept = PngInfo()
@@ -108,6 +125,8 @@ def draw(browser: Any) -> None:
     width, height = previews.SIZE
     page = browser.new_page(viewport={"width": width, "height": height})
     for language in LANGUAGES:
+        view = page.evaluate(FIRST_VIEW, module_source(EXPLORER, language))
+        store(welcome.PICTURES / f"{EXPLORER}.{language}.html", view.encode())
         for name, said in titles(language).items():
             path = previews.path_of(language, name)
             path.parent.mkdir(parents=True, exist_ok=True)

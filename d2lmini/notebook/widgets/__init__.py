@@ -57,28 +57,6 @@ def module_source(kind: str, language: str) -> str:
     return bundle(_FOLDER, f"{kind}.js", _virtual(kind, language))
 
 
-def still_source(kind: str, language: str) -> str:
-    """Return a script whose function `still` draws an explorer as it is before anybody has touched it.
-
-    It needs of a browser only `document.createElement`, so the website runs it when it is built. Empty where
-    the explorer has no scene of its own (``listening-scene.js`` is that of ``listening-explorer.js``).
-
-    Args:
-        kind: one of `KINDS`.
-        language: one of `LANGUAGES`.
-
-    Example:
-        >>> "still" in still_source("listening-explorer", "en"), still_source("exercise", "en")
-        (True, '')
-    """
-    scene = f"{kind.removesuffix('-explorer')}-scene.js"
-    if not (_FOLDER / scene).is_file():
-        return ""
-    draw = "function still() { return String(scene({ still: true }).root); }"
-    entry = {"course:still": f'import {{ scene }} from "./{scene}";\n{draw}'}
-    return bundle(_FOLDER, "course:still", _virtual(kind, language) | entry)
-
-
 def _virtual(kind: str, language: str) -> dict[str, str]:
     """Return the modules that are no files: what a widget says, shows and offers in a language."""
     found = words(language)

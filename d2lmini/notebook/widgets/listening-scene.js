@@ -1,5 +1,5 @@
-// A sentence, and lines from one of its words to those that it listens to. The website draws it once when it is built,
-// as it stands before anybody has touched it; the explorer draws the same again and answers.
+// A sentence, and lines from one of its words to those that it listens to. The first page shows a stored copy of what
+// is drawn here until the explorer comes; `course.py previews` stores it.
 
 import { element, svg } from "./dom.js";
 import { fill } from "./text.js";
@@ -53,15 +53,12 @@ function way(from, to, kind) {
   return `M${from.x} ${start}C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${end}`;
 }
 
-/** Draw the sentence; `still` has words that cannot be touched. Returns its root, the words, and how to choose one. */
-export function scene({ still = false } = {}) {
-  const tag = still ? "span" : "button";
-  const asGroup = still ? {} : { role: "radiogroup", "aria-label": words.row };
-  const asRadio = still ? {} : { type: "button", role: "radio" };
+/** Draw the sentence. Returns its root, the words, and how to choose one. */
+export function scene() {
   const buttons = tokens.map((token) =>
     element(
-      tag,
-      { class: "word", ...asRadio, "data-word": token },
+      "button",
+      { class: "word", type: "button", role: "radio", "data-word": token },
       element("span", { class: "name" }, token),
       element("span", { class: "share" }),
     ),
@@ -70,7 +67,7 @@ export function scene({ still = false } = {}) {
   const asRow = (row) =>
     element(
       "div",
-      { class: "row", role: still ? null : "presentation", style: `--room: ${roomOf(row)}` },
+      { class: "row", role: "presentation", style: `--room: ${roomOf(row)}` },
       left.splice(0, row.length),
     );
   const pictures = Object.entries({ wide: [tokens], narrow: rows }).map(([kind, lines]) => ({
@@ -83,7 +80,7 @@ export function scene({ still = false } = {}) {
       "aria-hidden": "true",
     }),
   }));
-  const said = element("p", { class: "said", "aria-live": still ? null : "polite" });
+  const said = element("p", { class: "said", "aria-live": "polite" });
   const root = element(
     "div",
     { class: "d2l-listening" },
@@ -92,7 +89,7 @@ export function scene({ still = false } = {}) {
       "div",
       { class: "sentence" },
       pictures.map(({ node }) => node),
-      element("div", { class: "rows", ...asGroup }, rows.map(asRow)),
+      element("div", { class: "rows", role: "radiogroup", "aria-label": words.row }, rows.map(asRow)),
     ),
     said,
     element("p", { class: "note" }, words.note),
@@ -104,10 +101,8 @@ export function scene({ still = false } = {}) {
     buttons.forEach((button, i) => {
       button.setAttribute("class", i === at ? "word chosen" : "word");
       button.setAttribute("style", `--room: ${room(tokens[i])}; --share: ${row[i].toFixed(2)}`);
-      if (!still) {
-        button.setAttribute("aria-checked", i === at);
-        button.setAttribute("tabindex", i === at ? 0 : -1);
-      }
+      button.setAttribute("aria-checked", i === at);
+      button.setAttribute("tabindex", i === at ? 0 : -1);
       button.lastChild.textContent = row[i].toFixed(2);
     });
     for (const { kind, places, node } of pictures) {

@@ -1,0 +1,98 @@
+"""The pages of one language: written by Sphinx, finished, and read for the search."""
+
+import hashlib
+import json
+import shutil
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import yaml
+
+from book import inputs, licenses
+from book.contents import BuildError, page_names, table_of_contents
+from book.ext.postprocess import Postprocessor
+from book.sections import sections
+from d2lmini.language import words
+
+# grammars of addresses, a second long: jsonschema does without, and nothing here is held against them
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+import jupyter_book.sphinx  # noqa: E402
+import myst_nb.sphinx_ext  # noqa: E402, F401  before the processes part
+
+
+def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float | None:
+    """Build the pages of one language that changed, in a process of its own; return its seconds, if any.
+
+    What a finished build was made from is told by a stamp: without one, or when anything but the notebooks is
+    another, all begins from nothing. Half a page looks finished to Sphinx.
+
+    Raises:
+        BuildError: Sphinx failed or warned.
+    """
+    start = time.perf_counter()
+    here = work / language
+    stamp = here / "made_from.json"
+    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else None
+    # a translation also shows what of the English text has changed since
+    shown = [path for path in inputs.notebooks(root) if path.parent.name in (language, "en")]
+    others = json.dumps([inputs.version(root), languages, pdf])
+    made_from = [others, inputs.digest(shown)]
+    if before == made_from:
+        return None
+    if before is None or before[0] != others:
+        shutil.rmtree(here, ignore_errors=True)
+    here.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    _run_sphinx(language, root, here, languages, pdf)
+    _finish(here, page_names(table_of_contents(root)), language)
+    stamp.write_text(json.dumps(made_from), encoding="utf-8")
+    return time.perf_counter() - start
+
+
+def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf: str) -> None:
+    sys.path.insert(0, str(inputs.ROOT))
+    toc = here / "_toc.yml"
+    toc.write_text(yaml.safe_dump(table_of_contents(root), sort_keys=False), encoding="utf-8")
+    result = jupyter_book.sphinx.build_sphinx(
+        root / "chapters" / language,
+        here / "html",
+        path_config=root / "_config.yml",
+        noconfig=True,
+        confoverrides={
+            "latex_individualpages": False,  # Jupyter Book takes it out again; it must be there
+            "language": words(language)["language"]["sphinx"],
+            "d2lmini_language": language,
+            "external_toc_path": str(toc),
+            "html_title": words(language)["site"]["title"],
+            "d2lmini_languages": languages,
+            "d2lmini_pdf": pdf,
+        },
+        doctreedir=here / "doctrees",
+        quiet=True,
+        warningiserror=True,
+        keep_going=True,
+    )
+    if result:
+        raise BuildError(
+            f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
+        )
+
+
+def _finish(here: Path, names: list[str], language: str) -> None:
+    """Make the finished copies of the pages that Sphinx wrote otherwise, and read what the search needs."""
+    file = here / "sections.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    finished = Postprocessor(here / "html", here / "finished", language)
+    pages = {}
+    for name in [*names, licenses.PAGE]:
+        html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
+        digest = hashlib.sha256(html.encode()).hexdigest()
+        page = before.get(name)
+        if not page or page["html"] != digest:
+            finished.write(name, html)
+            read = [asdict(section) for section in sections(name, html)] if name in names else []
+            page = {"html": digest, "sections": read}
+        pages[name] = page
+    file.write_text(json.dumps(pages, ensure_ascii=False), encoding="utf-8")

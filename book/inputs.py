@@ -1,0 +1,47 @@
+"""What the site is made of. A page is made anew when its notebook changes, everything with anything else."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from book import licenses
+
+ROOT = Path(__file__).parents[1]
+
+
+def notebooks(root: Path) -> list[Path]:
+    """Return the pages of all languages."""
+    return sorted((root / "chapters").glob("*/*.ipynb"))
+
+
+def others(root: Path) -> list[Path]:
+    """Return all other files that the site is made of: code, styles, words, vendored parts, settings."""
+    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini")
+    files = {
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    files |= {*licenses.sources(), root / "_config.yml", root / "_toc.yml", ROOT / "requirements.txt"}
+    return sorted(files - set(notebooks(root)))
+
+
+def all_files(root: Path) -> list[Path]:
+    """Return every file that the site is made of."""
+    return [*notebooks(root), *others(root)]
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """Return the hash of these files, their names included."""
+    hashed = hashlib.sha256()
+    for path in sorted(paths):
+        hashed.update(str(path).encode() + b"\0" + path.read_bytes())
+    return hashed.hexdigest()
+
+
+@cache
+def version(root: Path = ROOT) -> str:
+    """Return what changes with any input but the notebooks; a process reads them once."""
+    return digest(others(root))[:8]
