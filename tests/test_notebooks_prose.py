@@ -1,7 +1,11 @@
 """book.prose: each rule catches a bad example and lets the good one pass; and the course keeps them all."""
 
+import subprocess
+import sys
+
 import pytest
 
+from book.chapters import ROOT
 from tools.text import prose
 from tools.text.prose import Text
 
@@ -114,3 +118,16 @@ def test_the_exit_code_tells_of_findings(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_course_reads_well() -> None:
     assert [str(finding) for finding in prose.check(list(prose.course_texts()))] == []
+
+
+def test_the_check_needs_neither_torch_nor_widgets() -> None:
+    """It is the smallest contributor's, and should not install gigabytes."""
+    code = """
+import sys
+for name in ("torch", "numpy", "matplotlib", "ipywidgets", "anywidget", "IPython"):
+    sys.modules[name] = None
+from tools.text import prose
+sys.exit(any(map(str, prose.check(list(prose.course_texts())[:400]))))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
