@@ -23,7 +23,8 @@ from playwright.sync_api import Browser, Page, expect
 from d2lmini.checkpoints import read_checkpoint
 from tools.text import prose
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("new language")]  # built once
+# built once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("new language"), pytest.mark.timeout(900)]
 
 CODE = "xa"
 LETTERS = str.maketrans("ACDEGHIJKLNORSTUWYZacdeghijklnorstuwyz", "ÁČĎÉĜĤÍĴĶĹŃÓŘŠŤÚŴÝŽáčďéĝĥíĵķĺńóřšťúŵýž")

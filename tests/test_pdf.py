@@ -20,7 +20,8 @@ from d2lmini.notebook.widgets import stored_explorer
 from tools.paper import pdf as printing
 from tools.paper.pdf_check import PdfError, check, destinations, fonts as fonts_of, outline
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pdf")]  # printed once
+# printed once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pdf"), pytest.mark.timeout(900)]
 
 # ---- reading a PDF
 

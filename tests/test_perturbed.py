@@ -70,6 +70,7 @@ def test_cell_that_prints_last_digits_is_named(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("path", "way"), CASES, ids=[f"{path.parent.name}-{path.stem}-{way}" for path, way in CASES]
 )
