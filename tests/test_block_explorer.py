@@ -524,8 +524,9 @@ def test_nothing_moves_by_itself(show: Any) -> None:
 
 def test_leaving_says_nothing_more(show_apart: Any) -> None:
     page = show_apart(KIND)
+    page.clock.install(time=0)
     send(page)
-    page.clock.install()
+    page.clock.pause_at(100_000)
     page.get_by_role("button", name="Next").click()
     page.evaluate("leave()")
     page.clock.run_for(5000)
