@@ -170,7 +170,7 @@ def shown_at(stop: str, tensor: str) -> list[str]:
     return [] if part == "softmax" else [f"{stop}.{tensor}" if "attention" in part else stop]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow_except(LANGUAGES, ["en"]))
 def test_each_stop_shows_the_tensors_of_pytorch(show: Any, language: str) -> None:
     """Colors, numbers, weights and candidates as the page draws them, at every stop; two target tokens."""
     direction = DEFAULT[language]
