@@ -170,7 +170,7 @@ def shown_at(stop: str, tensor: str) -> list[str]:
     return [] if part == "softmax" else [f"{stop}.{tensor}" if "attention" in part else stop]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow_except(LANGUAGES, ["en"]))
 def test_each_stop_shows_the_tensors_of_pytorch(show: Any, language: str) -> None:
     """Colors, numbers, weights and candidates as the page draws them, at every stop; two target tokens."""
     direction = DEFAULT[language]
@@ -524,8 +524,9 @@ def test_nothing_moves_by_itself(show: Any) -> None:
 
 def test_leaving_says_nothing_more(show_apart: Any) -> None:
     page = show_apart(KIND)
+    page.clock.install(time=0)
     send(page)
-    page.clock.install()
+    page.clock.pause_at(100_000)
     page.get_by_role("button", name="Next").click()
     page.evaluate("leave()")
     page.clock.run_for(5000)

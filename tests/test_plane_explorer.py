@@ -534,7 +534,8 @@ def test_nothing_moves_by_itself(show: Any) -> None:
 
 def test_leaving_says_nothing_more(show_apart: Any) -> None:
     page = show_apart(KIND)
-    page.clock.install()
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
     page.locator(".presets button").nth(1).click()
     page.evaluate("leave()")
     page.clock.run_for(5000)
