@@ -42,7 +42,7 @@ def main(root: Path) -> None:
     language.words = hostile_words  # type: ignore[assignment]
     from making import cell, make_book
 
-    from book import build
+    from book import build, edition
     from d2lmini.notebook.content import exercise_state, readable
     from d2lmini.notebook.widgets import fallback
 
@@ -81,7 +81,7 @@ def main(root: Path) -> None:
     rows = ["en,vi,zh,section,note", ",".join(['"' + ATTACK.replace('"', '""') + '"'] * 3) + ",basics#more,"]
     (root / "chapters" / "glossary.csv").write_text("\n".join(rows), encoding="utf-8")
     work = root / "_build"
-    build.build_language("en", root, work, ["en"], pdf="")
+    edition.build_language("en", root, work, ["en"], pdf="")
     build._assemble(work, root, work / "site", ["en"], pdfs={})
 
 

@@ -155,7 +155,7 @@ def test_no_word_becomes_markup_wherever_it_is_shown(hostile, browser):
         assert seen.pop("text") > 50, query
         assert seen == nothing, query
     assert page.locator('meta[name="description"]').get_attribute("content").count("evil") == 2
-    assert [text for text in said if "course.test" not in text] == []  # where the 404 page has its icon
+    assert [text for text in said if "course.test" not in text] == []
     page.close()
 
 
