@@ -121,8 +121,7 @@ def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
         data = path.read_bytes()
         files[address] = f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
         total += len(data)
-    told = words(language)["site"]["offline"]["script"]
-    listed = {"build": build, "size": size(total), "words": told, "files": files}
+    listed = {"build": build, "size": size(total), "files": files}
     text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
     (folder / LIST).write_text(text, encoding="utf-8")
 

@@ -23,12 +23,14 @@ from d2lmini.letters import WIDE
 CHINESE = re.compile(f"[{WIDE}]")
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
-# Before the first paint: the chosen theme, or the system's; and the fonts that lie in the page, which would
+# Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it runs no other
+# script, and site.css hides what would need one); and the fonts that lie in the page, which would
 # else be unpacked only after it. Allowed by its hash, so keep it one constant.
 HEAD_SCRIPT = (
-    '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
+    '(()=>{const r=document.documentElement,k="d2lmini-theme",l=location,p=new URL(r.dataset.site,l).pathname;'
+    'let m;try{const s=localStorage;m=JSON.parse(p!="/"&&s.getItem(k+" "+p)||s.getItem(k))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
-    'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
+    'if(l.protocol!="file:")r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
     'r.style.visibility="hidden";Promise.allSettled([...document.fonts].filter(f=>/KaTeX|Page/.test(f.family))'
     '.map(f=>f.load())).then(()=>r.style.visibility="")})()'
@@ -274,7 +276,6 @@ def fill(
         "tag": words(language)["language"]["tag"],
         "language": language,
         "words": site,
-        "js_words": json.dumps(site["script"], ensure_ascii=False).replace("<", "\\u003c"),
         "pages": pages,
         "page": pages[position]
         if position is not None

@@ -16,7 +16,7 @@ from pathlib import Path
 from book.ext import assets
 from book.ext.css import used_rules
 from book.ext.font_subset import page_faces
-from book.ext.markup import small, small_script
+from book.ext.markup import small
 from book.ext.page import allow_only_these_styles
 
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
@@ -52,8 +52,6 @@ def postprocess(source: Path, target: Path, names: list[str], language: str) -> 
     shutil.copytree(source / "_static", static, ignore=shutil.ignore_patterns("*.css"))
     site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
     scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(static.glob("*.js")))
-    for path in assets.STATIC.glob("*.js"):
-        (static / path.name).write_text(small_script(path.read_text(encoding="utf-8")), encoding="utf-8")
     welcome, code, formulas = assets.welcome_styles(), assets.code_styles(), assets.formula_rules()
     icon = base64.b64encode((static / "icon.svg").read_bytes()).decode()
     for name in names:
