@@ -1,4 +1,4 @@
-"""The scripts of the pages: one file each, with its words, styles and markup inside; the presenter's notes."""
+"""The scripts of the pages: one file each, with its words, styles and markup inside; presenters' notes."""
 
 import json
 import re

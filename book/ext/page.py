@@ -23,12 +23,13 @@ from d2lmini.letters import WIDE
 CHINESE = re.compile(f"[{WIDE}]")
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
-# Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it runs no other
-# script, and site.css hides what would need one); and the fonts that lie in the page, which would
+# Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it can run
+# no other script, and site.css hides what would need one); and the fonts that lie in the page, which would
 # else be unpacked only after it. Allowed by its hash, so keep it one constant.
 HEAD_SCRIPT = (
-    '(()=>{const r=document.documentElement,k="d2lmini-theme",l=location,p=new URL(r.dataset.site,l).pathname;'
-    'let m;try{const s=localStorage;m=JSON.parse(p!="/"&&s.getItem(k+" "+p)||s.getItem(k))}catch{}'
+    '(()=>{const r=document.documentElement,k="d2lmini-theme",l=location;'
+    "let m,p=new URL(r.dataset.site,l).pathname;try{const s=localStorage;"
+    'm=JSON.parse(p!="/"&&s.getItem(k+" "+p)||s.getItem(k))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
     'if(l.protocol!="file:")r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
@@ -70,13 +71,13 @@ STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 def content_security_policy() -> str:
     """Nothing from another host; scripts as files, and the head's by their hashes."""
     return (
-        f"default-src 'self'; script-src 'self' {_hash(HEAD_SCRIPT)} {_hash(AHEAD)}; "
+        f"default-src 'self'; script-src 'self' {hash_of(HEAD_SCRIPT)} {hash_of(AHEAD)}; "
         f"{INLINE_STYLES}; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
     """How a policy names a script or a style sheet that it allows in the page."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -86,7 +87,7 @@ def allow_only_these_styles(page: str) -> str:
 
     Attributes may have styles: KaTeX and the drawings place what they show by them.
     """
-    sheets = " ".join(_hash(sheet) for sheet in STYLE.findall(page))
+    sheets = " ".join(hash_of(sheet) for sheet in STYLE.findall(page))
     return page.replace(INLINE_STYLES, f"style-src 'self' {sheets}; style-src-attr 'unsafe-inline'", 1)
 
 

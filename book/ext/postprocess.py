@@ -22,6 +22,7 @@ from book.ext.page import allow_only_these_styles
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
 KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
+THIN = re.compile(r"(?<=\d)\u2009(?=\d)")  # a line may break at it
 STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
 
 
@@ -55,7 +56,7 @@ def postprocess(source: Path, target: Path, names: list[str], language: str) -> 
     welcome, code, formulas = assets.welcome_styles(), assets.code_styles(), assets.formula_rules()
     icon = base64.b64encode((static / "icon.svg").read_bytes()).decode()
     for name in names:
-        page = (source / f"{name}.html").read_text(encoding="utf-8")
+        page = THIN.sub("\u202f", (source / f"{name}.html").read_text(encoding="utf-8"))
         characters = assets.formula_characters([source / f"{name}.html"])
         faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
         page = _without_states(page, static, name)

@@ -127,7 +127,7 @@ function fitFormulas(formulas) {
   // all are measured before any is changed: the section is laid out once
   const wide = formulas.filter((formula) => {
     const room = formula.closest("p, li, td, th, h1, h2, h3, h4, div").clientWidth;
-    return [...formula.querySelectorAll(":scope > .katex-html > .base")].some((base) => base.offsetWidth > room);
+    return [...formula.querySelectorAll(":scope > .katex-html .base")].some((base) => base.offsetWidth > room);
   });
   for (const formula of wide) formula.classList.add("wide");
 }

@@ -137,7 +137,7 @@ def _line(source: str, found: re.Match[str]) -> int:
 
 
 def _without_unused(source: str, used: set[str] | None) -> str:
-    """Return a module without the declarations that neither it nor another module uses; None: it is the first."""
+    """Return a module without the declarations that no module uses; None: it is the first, which is used."""
     if used is None:
         return source
     statements = _STATEMENTS.split(source)
