@@ -3,6 +3,7 @@
 Each window, dialog and card opens in a fresh profile, where nothing else has brought its styles along.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -170,7 +171,7 @@ def test_dialogs_on_slides(visit: Callable[..., Page], kind: dict[str, Any], key
         assert "half of two" not in exercise or " " in exercise
         assert unseen(dialog.locator("li button").first) == []
         for label in labels:
-            assert not any(a.islower() and b.isupper() for a, b in zip(label, label[1:], strict=False)), label
+            assert not re.search("[a-z][A-Z]", label), label
 
 
 @pytest.mark.parametrize("size", [(1100, 720), (1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}")
