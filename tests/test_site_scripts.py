@@ -18,6 +18,12 @@ from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook.widgets.bundler import BundleError, bundle
 
 NAME = "self-attention/why-scale"
+PASTE = """(field, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", text);
+    field.value = "";
+    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+}"""
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def take(page: Any) -> Callable[[str], str]:
 
     def given(code: str) -> str:
         dialog.locator(".status").evaluate("node => node.replaceChildren()")
-        dialog.get_by_label("Progress code").evaluate("(field, code) => { field.value = code }", code)
+        dialog.get_by_label("Progress code").evaluate(PASTE, code)
         dialog.get_by_role("button", name="Load the code").click()
         expect(dialog.locator(".status")).to_have_text(re.compile("."))
         return dialog.locator(".status").inner_text()

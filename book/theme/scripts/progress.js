@@ -90,6 +90,7 @@ export function open({ answers, progressOf, showProgress }) {
   const status = dialog.querySelector(".status");
   const list = dialog.querySelector("dl");
   const form = dialog.querySelector(".code");
+  const [field] = form.elements;
   const show = () => {
     showProgress();
     list.replaceChildren();
@@ -137,8 +138,8 @@ export function open({ answers, progressOf, showProgress }) {
     },
     async copy() {
       const code = await pack(now());
-      form.elements[0].value = code; // to be seen, and copied by hand where the clipboard is closed
-      form.elements[0].select();
+      field.value = code; // to be seen, and copied by hand where the clipboard is closed
+      field.select();
       report((await copyText(code)) ? words.copied : words.copy_failed);
     },
     reset(button) {
@@ -159,9 +160,14 @@ export function open({ answers, progressOf, showProgress }) {
     reset.textContent = words.reset;
   };
   for (const button of dialog.querySelectorAll("[data-do]")) button.onclick = () => actions[button.dataset.do](button);
+  field.onpaste = (event) => {
+    event.preventDefault(); // a field drops line ends: what follows a code would become a part of it
+    const text = event.clipboardData.getData("text").replace(/\s+/g, " ");
+    field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+  };
   form.onsubmit = async (event) => {
     event.preventDefault();
-    if (await merge(form.elements[0].value, words.code_failed)) form.reset();
+    if (await merge(field.value, words.code_failed)) form.reset();
   };
   calm();
   form.reset();
