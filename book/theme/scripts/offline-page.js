@@ -1,7 +1,7 @@
 // The page about reading without network: what this browser keeps, and what to do where a page is not kept.
 
 import { fill } from "course:text";
-import { forget, keep, state, wantsWhole } from "./offline.js";
+import { fetchList, forget, keep, state, wantsWhole } from "./offline.js";
 
 const parts = [...document.querySelectorAll("[data-when]")];
 const texts = parts.filter((part) => part.matches("p, button"));
@@ -15,7 +15,8 @@ async function describe() {
   } catch {
     return show(["about", "unable"]); // the browser keeps nothing for this page
   }
-  const { list, addresses, done, total } = kept;
+  const { addresses, done, total } = kept;
+  const list = kept.list ?? (await fetchList().catch(() => null));
   const whole = done && done === total;
   const part = wantsWhole() ? "part_whole" : "part";
   show(wanted ? ["missing"] : ["about", whole ? "whole" : done ? part : "nothing", done && "kept", !whole && list && "more"]);

@@ -114,14 +114,19 @@ async function fetchLocked(list) {
   await announce();
 }
 
+/** The list of the build that the server has. */
+export async function fetchList() {
+  const answer = await fetch(new URL("offline.json", folder), { cache: "no-cache" });
+  if (!answer.ok) throw new Error(`offline.json: ${answer.status}`);
+  return answer.json();
+}
+
 function check() {
   delete root.dataset.kept;
   return inTurn(async () => {
     const registered = await navigator.serviceWorker.register(new URL("worker.js", site), { updateViaCache: "none" });
     if (!navigator.onLine) return;
-    const answer = await fetch(new URL("offline.json", folder), { cache: "no-cache" });
-    if (!answer.ok) return;
-    newest = await answer.json();
+    newest = await fetchList();
     const kept = await whole();
     // an old build would hide the new one for good, as not all of it is fetched
     if (!wantsWhole() && kept && kept.build !== newest.build) await (await caches.open(KEPT)).delete(folder.href);
