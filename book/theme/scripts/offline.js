@@ -179,8 +179,13 @@ document.head.append(element("link", { rel: "manifest", href: addressOf("app.web
 if (isOff()) changed();
 else {
   check();
-  // what this page fetches later is seen, too
-  new PerformanceObserver(() => newest && inTurn(() => fetchLocked(newest))).observe({ type: "resource" });
+  // what this page fetches later is seen, too; each address once, or a file that cannot be kept would be fetched for ever
+  const noticed = new Set(performance.getEntriesByType("resource").map(({ name }) => name));
+  new PerformanceObserver((list) => {
+    const fresh = list.getEntries().filter(({ name }) => !noticed.has(name));
+    for (const { name } of fresh) noticed.add(name);
+    if (fresh.length && newest && !wantsWhole()) inTurn(() => fetchLocked(newest));
+  }).observe({ type: "resource" });
   let last = Date.now();
   document.addEventListener("visibilitychange", () => {
     if (document.hidden || isOff() || Date.now() - last < 600_000) return;
