@@ -19,7 +19,8 @@ async function describe() {
   const list = kept.list ?? (await fetchList().catch(() => null));
   const whole = done && done === total;
   const part = wantsWhole() ? "part_whole" : "part";
-  show(wanted ? ["missing"] : ["about", whole ? "whole" : done ? part : "nothing", done && "kept", !whole && list && "more"]);
+  const extent = whole ? "whole" : done ? part : "nothing";
+  show(wanted ? ["missing"] : ["about", extent, done && "kept", !whole && list && "more"]);
   const values = { size: list?.size ?? "", done: total ? `${done} / ${total}` : done };
   for (const text of texts) text.textContent = fill(text.dataset.text, values);
   for (const page of document.querySelectorAll("[data-page-link]"))

@@ -179,7 +179,7 @@ document.head.append(element("link", { rel: "manifest", href: addressOf("app.web
 if (isOff()) changed();
 else {
   check();
-  // what this page fetches later is seen, too; each address once, or a file that cannot be kept would be fetched for ever
+  // what this page fetches later is seen, too; each address once: a damaged file is not to be fetched for ever
   const noticed = new Set(performance.getEntriesByType("resource").map(({ name }) => name));
   new PerformanceObserver((list) => {
     const fresh = list.getEntries().filter(({ name }) => !noticed.has(name));

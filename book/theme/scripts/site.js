@@ -382,7 +382,7 @@ toSlides?.addEventListener("click", (event) => {
 });
 if (toSlides && new URLSearchParams(location.search).has("present")) present();
 
-// Load a widget when it is visible; after the first scroll, 600 px earlier. Before that, leave the bandwidth to the page.
+// Load a widget when it is visible; after the first scroll, 600 px earlier. Before that, the page has the bandwidth.
 const pending = new Set(document.querySelectorAll(".d2l-widget[data-widget]"));
 const host = {
   stateOf: async (number) => (await fetchJson(page.dataset.states))[number],
