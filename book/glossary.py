@@ -122,7 +122,6 @@ def cards(
         lines: the meaning of each row that the glossary has a line on, and the anchor of that line's group.
         titles: the title of each "page#anchor" in this language.
     """
-    site = words(language)["site"]["terms"]
     others = [code for code in LANGUAGES if code != language]
     shown = {}
     for number, (meaning, _) in lines.items():
@@ -130,7 +129,7 @@ def cards(
         title = titles.get(place if places[int(number)] else f"{PAGE}#{PAGE}", "")
         named = [[words(code)["language"]["tag"], row[code]] for code in others if row.get(code)]
         shown[number] = [row[language], named, meaning, _address(place), title]
-    return {"explained": site["explained"], "terms": shown}
+    return {"terms": shown}
 
 
 def _place(places: list[str], lines: dict[str, list[str]], number: str) -> str:

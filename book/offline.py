@@ -22,7 +22,7 @@ from book import inputs
 from book.chapters import store
 from book.ext import assets
 from book.ext.font_subset import page_faces
-from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy
+from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy, hash_of
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -126,8 +126,7 @@ def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
         data = path.read_bytes()
         files[address] = f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
         total += len(data)
-    told = words(language)["site"]["offline"]["script"]
-    listed = {"build": build, "size": size(total), "words": told, "files": files}
+    listed = {"build": build, "size": size(total), "files": files}
     text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
     (folder / LIST).write_text(text, encoding="utf-8")
 
@@ -187,6 +186,21 @@ def remove_other_languages(page: str, language: str) -> str:
     return re.sub(rf"<a [^>]*{away}[^>]*>[^<]*</a>", "", page)
 
 
+def explain_files(page: str, language: str) -> str:
+    """A page that says, where it was opened by a double click, what it then lacks and what to do instead."""
+    site = words(language)["site"]
+    notice = f'<p class="as-file">{html.escape(site["offline"]["as_file"], quote=False)}</p>'
+    rule = (
+        ".as-file{padding:.8rem 1rem;border:1px solid var(--d2l-line);border-radius:6px}"
+        "[data-mode] .as-file,:root:not([data-mode]) .d2l-widget .to-run{display:none}"
+    )
+    page = page.replace("style-src 'self' ", f"style-src 'self' {hash_of(rule)} ", 1)
+    page = page.replace("</head>", f"<style>{rule}</style>\n</head>", 1)
+    run = html.escape(words(language)["exercises"]["run_cell"], quote=False)
+    page = page.replace(run, f'<span class="to-run">{run}</span>')
+    return re.sub(r"<article>", lambda article: article[0] + notice, page, count=1)
+
+
 def _zip(folder: Path, work: Path, language: str, front: Callable[[Path, list[str]], None]) -> Path:
     """Pack the edition as a folder that any web server can show; the same files make the same bytes."""
     with tempfile.TemporaryDirectory() as name:
@@ -201,7 +215,8 @@ def _zip(folder: Path, work: Path, language: str, front: Callable[[Path, list[st
         if path.is_file():
             address = f"{language}/{path.relative_to(folder).as_posix()}"
             if path.suffix == ".html":
-                files[address] = remove_other_languages(path.read_text(encoding="utf-8"), language).encode()
+                page = remove_other_languages(path.read_text(encoding="utf-8"), language)
+                files[address] = explain_files(page, language).encode()
             else:
                 files[address] = path.read_bytes()
     listed = b"".join(address.encode() + hashlib.sha256(files[address]).digest() for address in sorted(files))

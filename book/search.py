@@ -7,36 +7,18 @@ top of the texts, which it needs for the snippets anyway, and double what is fet
 import json
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from d2lmini.language import LANGUAGES
 from d2lmini.letters import HAN
 
-HERE = Path(__file__).parent
-SOURCES = (
-    HERE / "vendor" / "minisearch" / "minisearch.js",
-    HERE / "theme" / "search" / "engine.js",
-    HERE / "theme" / "search" / "dialog.js",
-)
 WEIGHTS = {"chapters": 1.0, "": 0.7, "appendix": 0.25}  # of the pages of each part; "" is the first page
 # What a term's section is known by in each edition: the first place where its name is in bold, or followed
 # by the English one in brackets; headings that have it; the heading of a page. Two editions have to agree.
 FIRST = {"bold": 2.0, "bracket": 1.5}
 SHARED = {"heading": 2.5, "page": 2.6}
 ENOUGH = 3.0
-
-
-@cache
-def script() -> str:
-    """MiniSearch, the engine and the dialog in one module, without MiniSearch's comments."""
-    library = re.sub(r"^\s*/\*\*.*?\*/\n", "", SOURCES[0].read_text(encoding="utf-8"), flags=re.S | re.M)
-    library = re.sub(r"^\s*//.*\n", "", library, flags=re.M).replace("export { MiniSearch as default };", "")
-    own = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES[1:])
-    own = re.sub(r"^import .*\n|^ *//.*\n|^ */\*\*.*\*/\n", "", own, flags=re.M)
-    own, library = (re.sub(r"^ +|\n(?=\n)", "", text, flags=re.M) for text in (own, library))
-    return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.html\n{library}\n{own}"
 
 
 def forms(term: str) -> list[str]:

@@ -28,7 +28,6 @@ WORDS = words("en")["site"]["offline"]
 KEPT = WORDS["script"]["kept"].partition("(")[0]
 # waited for before a page is left: a request that is broken off would count as failed
 FONTS = "document.fonts.ready.then(() => 0)"
-SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 
 
 @contextmanager
@@ -58,8 +57,15 @@ def start_keeping(page: Page) -> None:
 
 
 def stay(page: Page, address: str) -> None:
-    """Open a page and stay until the course is kept."""
+    """Open a page, where the reader has asked for the whole course, and stay until it is kept."""
     page.goto(address)
+    page.evaluate(
+        """() => {
+            const { pathname } = new URL(document.documentElement.dataset.site, location.href);
+            const name = pathname === "/" ? "d2lmini-offline" : `d2lmini-offline ${pathname}`;
+            localStorage.setItem(name, '"whole"');
+        }"""
+    )
     start_keeping(page)
     page.locator(".to-offline", has_text=KEPT).wait_for(timeout=60_000)
 
@@ -165,7 +171,7 @@ def test_a_new_build_takes_its_place_whole_and_an_open_page_keeps_its_own(reader
         old.locator(".d2l-widget").scroll_into_view_if_needed()
         old.locator(".d2l-widget input").first.focus()
         old.keyboard.press("Space")  # chosen, and not checked
-        answer = old.evaluate("localStorage.getItem('d2lmini')")
+        answer = old.evaluate("localStorage.getItem('d2lmini /course/')")
         assert '"given":0' in answer
         rebuild(course, "First words", "New first words")
         other.goto(address)  # still of the build that is kept whole
@@ -191,7 +197,7 @@ def test_a_new_build_takes_its_place_whole_and_an_open_page_keeps_its_own(reader
         assert len(kept(other)) == 2  # as a page of the old build is open
         old.reload()
         assert old.evaluate("document.body.dataset.version") == second
-        assert old.evaluate("localStorage.getItem('d2lmini')") == answer
+        assert old.evaluate("localStorage.getItem('d2lmini /course/')") == answer
         other.close()
         start_keeping(old)
         settled(old)
@@ -213,6 +219,7 @@ def test_what_is_broken_off_or_damaged_is_taken_up_again(reader, course, monkeyp
         for damage in (good[:-1] + b"x", None):
             model.write_bytes(damage) if damage else model.unlink()
             page.goto(f"{home}/course/en/basics.html")
+            page.evaluate("localStorage.setItem('d2lmini-offline /course/', '\"whole\"')")
             start_keeping(page)
             settled(page)
             assert page.locator(".to-offline").inner_text() == WORDS["link"]
@@ -227,9 +234,10 @@ def test_what_is_broken_off_or_damaged_is_taken_up_again(reader, course, monkeyp
         assert [path for path in asked if path in files and "?" in path] == []
 
 
-def test_where_the_reader_saves_data_only_what_was_seen_is_kept(reader, course):
-    reader.add_init_script(SAVES_DATA)
+def test_without_being_asked_only_what_was_seen_is_kept(reader, course):
     page = reader.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     with on_the_web(course.parent) as home:
         page.goto(f"{home}/course/en/basics.html")
         start_keeping(page)
@@ -237,6 +245,7 @@ def test_where_the_reader_saves_data_only_what_was_seen_is_kept(reader, course):
         assert page.locator(".to-offline").inner_text() == WORDS["link"]
     ((_, files),) = kept(page).items()
     assert not any("checkpoints" in path or "search" in path for path in files)
+    assert not any("index.html" in path or "checkpoints" in path for path in [*files, *asked])
     page.reload()
     assert page.locator("h1").inner_text() == "The basics"
     page.goto(f"{home}/course/en/index.html")
@@ -271,7 +280,7 @@ def test_what_is_kept_can_be_deleted_and_stays_away_until_it_is_asked_for(reader
         assert kept(page) == {}
         assert page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
         page.goto(f"{home}/course/en/offline.html")
-        page.get_by_role("button", name=WORDS["keep"]).click()
+        page.get_by_role("button", name=WORDS["keep"].partition(" (")[0]).click()
         expect(page.locator("[data-when=whole]")).to_be_visible(timeout=60_000)
 
 

@@ -11,7 +11,7 @@ import pytest
 from making import ROOT
 from playwright.sync_api import Browser
 
-from book import search
+from book import scripts, search
 from book.build import page_names, parts, table_of_contents
 from book.glossary import read as read_glossary
 from book.sections import exercise_words, sections
@@ -313,7 +313,7 @@ def test_the_location_of_a_term_is_where_it_is_introduced() -> None:
 
 
 def test_the_script_is_one_module_without_comments_of_the_library() -> None:
-    script = search.script()
+    script = scripts.script("search", "en")
     assert not re.search(r"^import ", script, re.M)
     assert script.count("export ") == 2 and "MIT License" in script.splitlines()[0]
     assert "@param" not in script

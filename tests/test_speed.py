@@ -226,8 +226,3 @@ def test_a_style_that_a_formula_repeats_is_said_once_and_wins_as_before():
     named = '<span class="strut k0"></span>'
     assert page == f'<span class="katex">{named}{named}<span style="top:2em"></span></span>'
     assert rules == ":root .katex .k0{height:1em}"
-
-
-def test_a_script_loses_its_comments_and_nothing_else():
-    script = '// says what\nconst a = "https://x"; // why\n  /** What f does. */\n  f(`// ${a}`);\n'
-    assert markup.without_comments(script) == 'const a = "https://x";\nf(`// ${a}`);\n'

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import json
 import logging
 import re
 import shutil
@@ -14,23 +13,20 @@ from pathlib import Path
 
 import fontTools
 from fontTools.ttLib import TTFont
-from jinja2 import Environment, FileSystemLoader
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 
-from book import search, slides
+from book import scripts
 from book.chapters import store
 from book.ext.css import minify
 from book.katex import FOLDER as KATEX
 from book.sections import VOID
-from d2lmini.language import words
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
-DIALOGS = BOOK / "theme" / "dialogs"
 SANS = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
 CUT_FONTS = BOOK.parent / "_build" / "fonts"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
@@ -250,15 +246,6 @@ def code_styles() -> str:
     return minify(tokens + "\n".join(kept))
 
 
-def dialogs(language: str) -> str:
-    """What no page needs before a dialog is opened: the markup, styles and words of all of them, as JSON."""
-    site = words(language)["site"]
-    templates = Environment(loader=FileSystemLoader(DIALOGS), autoescape=True)
-    markup = templates.get_template("dialogs.html").render(words=site)
-    styles = minify((DIALOGS / "dialogs.css").read_text(encoding="utf-8"))
-    return json.dumps({"markup": markup, "styles": styles, "words": site["dialogs"]}, ensure_ascii=False)
-
-
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
@@ -269,12 +256,10 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         (static / "site.css").write_text(styles, encoding="utf-8")
         shutil.copy(KATEX / "katex.min.css", static / "formulas.css")
         shutil.copytree(KATEX / "fonts", static / "fonts", dirs_exist_ok=True)
-    (static / "search.js").write_text(search.script(), encoding="utf-8")
-    (static / "dialogs.json").write_text(dialogs(app.config.d2lmini_language), encoding="utf-8")
-    said = words(app.config.d2lmini_language)["site"]["figure"]
-    (static / "figure.json").write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
-    (static / "slides.js").write_text(slides.script(app.config.d2lmini_language), encoding="utf-8")
-    (static / "notes.json").write_text(slides.notes(app.env.metadata), encoding="utf-8")
+    for name in scripts.NAMES:
+        script = scripts.script(name, app.config.d2lmini_language)
+        (static / f"{name}.js").write_text(script, encoding="utf-8")
+    (static / "notes.json").write_text(scripts.notes(app.env.metadata), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for kind in KINDS:
         module = module_source(kind, app.config.d2lmini_language)

@@ -19,7 +19,6 @@ CLASSES = re.compile(r' class="([^"]*)"')
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 TOKEN = re.compile(r'<span(?: class="([^"]*)")?>([^<]*)</span>')
 STYLED = re.compile(r'<span(?: class="([^"]*)")? style="([^"]*)">')
-COMMENT = re.compile(r"^\s*(?://.*|/\*\*.*\*/)$|(?<=[;{,]) // .*$", re.MULTILINE)
 # a browser knows it without being told; the second holds a formula and its TeX together, and there is no TeX
 HIDDEN = '<span class="colon">:</span>'
 NAMESPACE = re.compile(r' xmlns="http://www\.w3\.org/1998/Math/MathML"|</?semantics>')
@@ -62,11 +61,6 @@ def _plain_tokens(part: str) -> str:
             rf'<span class="{unread}">((?:[^<]|<wbr>|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part
         )
     return part
-
-
-def without_comments(script: str) -> str:
-    """Return a script of the course without indents and comments."""
-    return re.sub(r"^\s+", "", COMMENT.sub("", script), flags=re.MULTILINE)
 
 
 def compact_markup(page: str) -> tuple[str, str]:

@@ -22,12 +22,15 @@ from d2lmini.letters import WIDE
 CHINESE = re.compile(f"[{WIDE}]")
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
-# Before the first paint: the chosen theme, or the system's; and the fonts that lie in the page, which would
+# Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it can run
+# no other script, and site.css hides what would need one); and the fonts that lie in the page, which would
 # else be unpacked only after it. Allowed by its hash, so keep it one constant.
 HEAD_SCRIPT = (
-    '(()=>{let m;try{m=JSON.parse(localStorage.getItem("d2lmini-theme"))}catch{}'
+    '(()=>{const r=document.documentElement,k="d2lmini-theme",l=location;'
+    "let m,p=new URL(r.dataset.site,l).pathname;try{const s=localStorage;"
+    'm=JSON.parse(p!="/"&&s.getItem(k+" "+p)||s.getItem(k))}catch{}'
     'if(m!="light"&&m!="dark")m="auto";'
-    'const r=document.documentElement;r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
+    'if(l.protocol!="file:")r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
     'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
     'r.style.visibility="hidden";Promise.allSettled([...document.fonts].filter(f=>/KaTeX|Page/.test(f.family))'
     '.map(f=>f.load())).then(()=>r.style.visibility="")})()'
@@ -76,7 +79,7 @@ STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 def content_security_policy(*scripts: str) -> str:
     """Allow nothing from another host; scripts as files, and those in the head by their hashes."""
-    allowed = " ".join(map(_hash, (HEAD_SCRIPT, AHEAD, *scripts)))
+    allowed = " ".join(map(hash_of, (HEAD_SCRIPT, AHEAD, *scripts)))
     return (
         f"default-src 'self'; script-src 'self' {allowed}; "
         f"{INLINE_STYLES}; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
@@ -84,7 +87,7 @@ def content_security_policy(*scripts: str) -> str:
     )
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
     """How a policy names a script or a style sheet that it allows in the page."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -94,7 +97,7 @@ def allow_only_these_styles(page: str) -> str:
 
     Attributes may have styles: KaTeX and the drawings place what they show by them.
     """
-    sheets = " ".join(_hash(sheet) for sheet in STYLE.findall(page))
+    sheets = " ".join(hash_of(sheet) for sheet in STYLE.findall(page))
     return page.replace(INLINE_STYLES, f"style-src 'self' {sheets}; style-src-attr 'unsafe-inline'", 1)
 
 
@@ -290,7 +293,6 @@ def fill(
         "tag": words(language)["language"]["tag"],
         "language": language,
         "words": site,
-        "js_words": json.dumps(site["script"], ensure_ascii=False).replace("<", "\\u003c"),
         "pages": pages,
         "page": pages[position]
         if position is not None

@@ -16,13 +16,14 @@ from pathlib import Path
 from book.ext import assets
 from book.ext.css import used_rules
 from book.ext.font_subset import page_faces
-from book.ext.markup import compact_markup, without_comments
+from book.ext.markup import compact_markup
 from book.ext.page import allow_only_these_styles
 
 # the style sheets that the layout links; its icon; the kind of a widget; a widget and its state
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
 KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
+THIN = re.compile(r"(?<=\d)\u2009(?=\d)")  # a line may break at it
 STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
 
 
@@ -55,15 +56,13 @@ class Postprocessor:
         # their rules go into the pages
         sheets = shutil.ignore_patterns("*.css")
         shutil.copytree(source / "_static", self.static, ignore=sheets, dirs_exist_ok=True)
-        for path in assets.STATIC.glob("*.js"):
-            script = without_comments(path.read_text(encoding="utf-8"))
-            (self.static / path.name).write_text(script, encoding="utf-8")
         self.icon = base64.b64encode((self.static / "icon.svg").read_bytes()).decode()
         self.site = assets.page_styles().replace('url("fonts/', 'url("_static/fonts/')
         self.scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(self.static.glob("*.js")))
 
     def write(self, name: str, page: str) -> None:
         """Write the finished copy of a page."""
+        page = THIN.sub("\u202f", page)
         formula_fonts = assets.formula_characters(page)
         page = _without_states(page, self.static, name)
         own_fonts = page_faces(page, set(KIND.findall(page)), self.language)

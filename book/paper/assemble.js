@@ -122,7 +122,7 @@ function bindPunctuation(part) {
   for (const formula of part.querySelectorAll(".katex")) {
     const after = formula.nextSibling;
     const mark = after?.nodeType === Node.TEXT_NODE && /^[,.;:!?)\]’”，。；：！？、）]+/.exec(after.data)?.[0];
-    const last = mark && [...formula.querySelectorAll(":scope > .katex-html > .base")].at(-1);
+    const last = mark && [...formula.querySelectorAll(":scope > .katex-html .base")].at(-1);
     if (!last) continue;
     after.data = after.data.slice(mark.length);
     const bound = element("span", { class: "bound" });

@@ -1,15 +1,18 @@
 // Leads to the language that was chosen last, else to the browser's; `#choose` keeps the page.
 const links = [...document.querySelectorAll("[data-language]")];
-const recall = (key) => {
+// the storage belongs to the whole host: below its root the keys carry the path of the site
+const site = new URL(document.documentElement.dataset.site, location.href).pathname;
+const keyOf = (name) => (site === "/" ? name : `${name} ${site}`);
+const recall = (name) => {
   try {
-    return JSON.parse(localStorage.getItem(key));
+    return JSON.parse(localStorage.getItem(keyOf(name)) ?? localStorage.getItem(name));
   } catch {
     return null;
   }
 };
 const remember = (language) => {
   try {
-    localStorage.setItem("d2lmini-language", JSON.stringify(language));
+    localStorage.setItem(keyOf("d2lmini-language"), JSON.stringify(language));
   } catch {
     // not remembered, then
   }

@@ -2,11 +2,13 @@
 // computed here by the formula of the chapter, softmax(Q Kᵀ / √d) V, and shown step by step
 // for the chosen query.
 
+import { clamp, softmax } from "./arithmetic.js";
 import { element, freshId, svg } from "./dom.js";
+import { linkButton } from "./link-button.js";
 import { shareView, sharedView } from "./shared-view.js";
-import { fill } from "./text.js";
+import { fill, signed } from "./text.js";
 import { attachStyles } from "./theme.js";
-import { D, MASKS, attend, embed, heads, kindOf, scores, shares, softmax, total, values } from "./tiny-attention.js";
+import { D, MASKS, attend, embed, heads, kindOf, scores, shares, total, values } from "./tiny-attention.js";
 import { thingsToTry } from "./try-out.js";
 import words, { language } from "course:words";
 import STYLE from "./attention-explorer.css";
@@ -17,12 +19,6 @@ const HOTTEST = 4;
 
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = { embed, heads, scores, softmax, attend, values, shares, total, MASKS };
-
-const signed = (value, digits) =>
-  value
-    .toFixed(digits)
-    .replace(/^-(0\.?0*)$/, "$1")
-    .replace("-", "−");
 
 const vector = (numbers) => `(${numbers.map((number) => signed(number, 2)).join(", ")})`;
 
@@ -78,7 +74,7 @@ function render({ el }) {
   if (!MAPS.includes(view.map)) view.map = "weights";
   if (!Object.hasOwn(MASKS, view.mask)) view.mask = "none";
   if (!heads()[view.head]) view.head = 0;
-  view.temperature = Math.min(HOTTEST, Math.max(0.25, view.temperature));
+  view.temperature = clamp(view.temperature, 0.25, HOTTEST);
   const named = ["sentence", "own", "head", "mask", "temperature", "map"];
   const ids = Object.fromEntries(named.map((name) => [name, freshId()]));
 
@@ -88,6 +84,7 @@ function render({ el }) {
     [...words.sentences, words.own].map((text, i) => element("option", { value: i }, text)),
   );
   const own = element("input", { type: "text", id: ids.own, maxlength: 80, "aria-label": words.own });
+  const link = linkButton(el, "attention", view, words);
   const head = element(
     "select",
     { id: ids.head },
@@ -130,7 +127,7 @@ function render({ el }) {
     element(
       "div",
       { class: "controls" },
-      element("div", {}, element("label", { for: ids.sentence }, words.sentence), choose, own),
+      element("div", {}, element("label", { for: ids.sentence }, words.sentence), choose, own, link),
       element("div", {}, element("label", { for: ids.head }, words.head), head),
       element("div", {}, element("label", { for: ids.mask }, words.mask), mask),
       element("label", { class: "check" }, scale, words.scale),
@@ -160,7 +157,7 @@ function render({ el }) {
   const tokensOf = () => view.sentence.trim().split(/\s+/).filter(Boolean).slice(0, 12);
 
   function draw(announce) {
-    own.hidden = Number(choose.value) < words.sentences.length;
+    own.hidden = link.hidden = Number(choose.value) < words.sentences.length;
     const tokens = tokensOf();
     degree.textContent = view.temperature.toFixed(2);
     temperature.setAttribute("aria-valuetext", view.temperature.toFixed(2));
@@ -200,7 +197,7 @@ function render({ el }) {
     if (said.textContent !== text) said.textContent = text;
     grid.setAttribute("aria-label", `${words[view.map]}: ${text}`);
     tries.look();
-    if (announce) shareView(el, "attention", view);
+    if (announce) shareView(el, "attention", view, !words.sentences.includes(view.sentence));
   }
 
   function drawTokens(tokens, row) {

@@ -13,14 +13,15 @@ import {
   sharpest,
   zeros,
 } from "./block-walk.js";
+import { clampInteger } from "./arithmetic.js";
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
-import { fill } from "./text.js";
+import { fill, signed } from "./text.js";
 import { attachStyles } from "./theme.js";
 import { hasHan, splitTokens } from "./tokens.js";
 import { EOS, Transformer, readCheckpoint } from "./transformer.js";
 import { thingsToTry } from "./try-out.js";
-import { weights } from "./weights.js";
+import { DIRECTIONS, weights } from "./weights.js";
 import words, { language } from "course:words";
 import STYLE from "./block-explorer.css";
 import TRY_STYLE from "./try-out.css";
@@ -36,7 +37,6 @@ export const arithmetic = {
   findings,
 };
 
-const DIRECTIONS = ["en-fr", "en-vi", "en-zh", "fr-en", "vi-en", "zh-en"];
 const TENSORS = ["Q", "K", "V", "heads", "output"]; // of an attention
 const BY_HEAD = ["Q", "K", "V", "heads"]; // in these, heads lie side by side
 const LEVELS = 16; // of a color
@@ -45,13 +45,7 @@ const HEARD = 300; // milliseconds without a change, before it is announced
 const ROOM = 158; // width of a head's map: two fit beside each other on a phone
 const EPSILON = 1e-5; // of layer norm
 
-const signed = (value, digits = 3) =>
-  value
-    .toFixed(digits)
-    .replace(/^-(0\.?0*)$/, "$1")
-    .replace("-", "−");
 const percent = (share) => (100 * share).toFixed(0);
-const within = (value, most) => Math.min(most, Math.max(0, Math.round(value) || 0));
 const blank = (n, width) => Array.from({ length: n }, () => new Float32Array(width));
 const largestOf = (rows) => Math.max(...rows.map((row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0)));
 const glued = (text) => text.replace(/\([^)]*\)/g, (shape) => shape.replaceAll(" ", "\u00a0"));
@@ -374,8 +368,8 @@ function render({ model: host, el }) {
       else chip.removeAttribute("aria-current");
     });
     const { source, target } = walk;
-    view.token = within(view.token, source.length - 1);
-    view.mark = within(view.mark, target.length - 1);
+    view.token = clampInteger(view.token, 0, source.length - 1);
+    view.mark = clampInteger(view.mark, 0, target.length - 1);
     const { num_hiddens: d, ffn_num_hiddens: hidden, num_heads: h } = SIZES;
     const n = stop.side === "encoder" ? source.length : target.length;
     const count = fill(words.stop, { i: i + 1, total: STOPS.length });
@@ -496,7 +490,7 @@ function render({ model: host, el }) {
     const d = values[0].length;
     const j = Math.min(column, d - 1);
     const cell = (row, col) =>
-      fill(words.cell, { token: rows.tokens[row], j: col + 1, x: most ? signed(values[row][col]) : "…" });
+      fill(words.cell, { token: rows.tokens[row], j: col + 1, x: most ? signed(values[row][col], 3) : "…" });
     const levels = new Map();
     values.forEach((row, y) =>
       row.forEach((value, x) => {
@@ -513,7 +507,7 @@ function render({ model: host, el }) {
     const readout = element("figcaption", { class: "readout" }, reading);
     const find = (event) => {
       const box = picture.getBoundingClientRect();
-      const part = (point, from, size, count) => within(Math.floor(((point - from) / size) * count), count - 1);
+      const part = (point, from, size, count) => clampInteger(Math.floor(((point - from) / size) * count), 0, count - 1);
       return [part(event.clientY, box.top, box.height, n), part(event.clientX, box.left, box.width, d)];
     };
     const picture = svg(
@@ -539,7 +533,7 @@ function render({ model: host, el }) {
           const down = { ArrowDown: 1, ArrowUp: -1 }[event.key];
           if (!across && !down) return;
           event.preventDefault();
-          if (across) column = within(j + across, d - 1);
+          if (across) column = clampInteger(j + across, 0, d - 1);
           rows.pick(rows.chosen + (down ?? 0));
         },
       },
@@ -768,7 +762,7 @@ function render({ model: host, el }) {
       [words.before, sum],
       [words.normalized, sum.map((x) => (x - mean) * factor)],
       [words.after, norm],
-    ].map(([name, row]) => [name, ...Object.values(moments(row)).map((x) => (state === "awake" ? signed(x) : "…"))]);
+    ].map(([name, row]) => [name, ...Object.values(moments(row)).map((x) => (state === "awake" ? signed(x, 3) : "…"))]);
     const cells = ([name, ...found]) =>
       element("tr", {}, element("th", { scope: "row" }, name), found.map((x) => element("td", {}, x)));
     const head = [words.mean, words.deviation].map((name) => element("th", { scope: "col" }, name));

@@ -1,25 +1,24 @@
 // Clock explorer: each pair (sin, cos) of a sinusoidal encoding is the hand of a clock, fast ones to the left. Moving
 // by δ turns every hand by an angle of its own, the same from wherever one starts.
 
+import { clampInteger } from "./arithmetic.js";
 import {
   BASES,
   LAST,
   baseSlider,
   choice,
-  clamp,
   clockButtons,
   compass,
   dial,
   frequency,
   hand,
   short,
-  signed,
   slider,
   wavelength,
 } from "./clocks.js";
 import { element, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
-import { fill, grouped } from "./text.js";
+import { fill, grouped, signed } from "./text.js";
 import { attachStyles } from "./theme.js";
 import { thingsToTry } from "./try-out.js";
 import words, { language } from "course:words";
@@ -78,8 +77,8 @@ function render({ el }) {
   const view = sharedView(el, "clock", { position: 7, shift: 3, dims: 16, pair: 0, base: 10000 });
   view.dims = WIDTHS.includes(view.dims) ? view.dims : 16;
   view.base = BASES.includes(view.base) ? view.base : 10000;
-  view.position = clamp(view.position, 0, LAST);
-  view.shift = clamp(view.shift, -12, 12);
+  view.position = clampInteger(view.position, 0, LAST);
+  view.shift = clampInteger(view.shift, -12, 12);
   const position = slider(words.position, 0, LAST);
   const shift = slider(words.shift, -12, 12);
   const base = baseSlider(words.base);
@@ -124,7 +123,7 @@ function render({ el }) {
   const degrees = (j) => (view.shift * omega(j) * 180) / Math.PI;
 
   function draw(share) {
-    view.pair = clamp(view.pair, 0, view.dims / 2 - 1);
+    view.pair = clampInteger(view.pair, 0, view.dims / 2 - 1);
     position.input.value = view.position;
     shift.input.value = view.shift;
     dims.input.value = view.dims;

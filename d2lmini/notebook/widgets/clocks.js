@@ -12,15 +12,6 @@ export const frequency = (j, d, base = 10000) => 1 / base ** ((2 * j) / d);
 /** After so many positions pair j has turned once around. */
 export const wavelength = (j, d, base) => (2 * Math.PI) / frequency(j, d, base);
 
-export const clamp = (value, low, high) => Math.min(high, Math.max(low, Math.round(value) || 0));
-
-/** A number with a minus sign of its own, and no minus before a zero. */
-export const signed = (value, digits) =>
-  value
-    .toFixed(digits)
-    .replace(/^-(0\.?0*)$/, "$1")
-    .replace("-", "−");
-
 /** A wavelength in the room beside a clock. */
 export function short(length) {
   if (length < 100) return length.toFixed(1);

@@ -1,6 +1,7 @@
 // Path explorer: choose an input and an output, see the shortest path between them in a CNN, an RNN and self-attention;
 // then move n, d and k and see which of the three is cheapest, and by which way of counting.
 
+import { clampInteger } from "./arithmetic.js";
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, grouped, plural } from "./text.js";
@@ -46,10 +47,9 @@ export const arithmetic = { shortestPath, multiplyAdds, sequentialSteps, longest
 
 function render({ el }) {
   const view = sharedView(el, "path", { from: 1, to: 5, n: 32, d: 64, k: 3, counting: "projections" });
-  const clamp = (value, low, high) => Math.min(high, Math.max(low, Math.round(value) || low));
-  const power = (value, low, high) => 2 ** clamp(Math.log2(value), low, high);
-  view.from = clamp(view.from, 1, TOKENS);
-  view.to = clamp(view.to, 1, TOKENS);
+  const power = (value, low, high) => 2 ** clampInteger(Math.log2(value), low, high);
+  view.from = clampInteger(view.from, 1, TOKENS);
+  view.to = clampInteger(view.to, 1, TOKENS);
   view.n = power(view.n, 2, 16);
   view.d = power(view.d, 3, 11);
   view.k = [3, 5, 7].includes(view.k) ? view.k : 3;

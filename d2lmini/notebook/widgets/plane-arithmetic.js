@@ -1,5 +1,7 @@
 // Attention of five tokens in two dimensions, and what may be asked of it. A point is [x, y], a matrix a list of rows.
 
+import { softmax } from "./arithmetic.js";
+
 /** The five unit vectors of the chapter: cats, and, dogs, drink, milk. */
 export const TOKENS = [
   [1, 0],
@@ -20,13 +22,6 @@ export const image = (x, W) => [x[0] * W[0][0] + x[1] * W[1][0], x[0] * W[0][1] 
 
 /** W_q W_kᵀ: entry (a, b) is the inner product of row a of W_q and row b of W_k. */
 export const product = (Wq, Wk) => Wq.map((row) => Wk.map((other) => dot(row, other)));
-
-function softmax(scores) {
-  const top = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - top));
-  const sum = powers.reduce((a, b) => a + b, 0);
-  return powers.map((power) => power / sum);
-}
 
 const average = (weights, points) =>
   [0, 1].map((axis) => weights.reduce((sum, weight, j) => sum + weight * points[j][axis], 0));

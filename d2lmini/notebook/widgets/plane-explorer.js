@@ -1,6 +1,7 @@
 // Attention in the plane: tokens are arrows, W_q, W_k and W_v are pairs of rings, one for each row, and everything that
 // the formula makes of them moves along while they are dragged. Nothing here moves by itself.
 
+import { clamp, clampInteger } from "./arithmetic.js";
 import { element, svg } from "./dom.js";
 import { readings } from "./number.js";
 import { CATS, MILK, MISSIONS, TOKENS, attend, foot, hull, largest, opposites, product } from "./plane-arithmetic.js";
@@ -39,14 +40,13 @@ const HEARD = 400; // milliseconds without a change, before the result is announ
 const round = (value, digits = 2) => Number(value.toFixed(digits)) || 0; // no negative zero
 const shown = (value, digits = 2) => String(round(value, digits)).replace("-", "−");
 const fixed = (value, digits) => round(value, digits).toFixed(digits).replace("-", "−");
-const within = (value, most) => Math.min(most, Math.max(-most, value));
 const flat = (rows) => rows.flat().join(" ");
 
 /** Rows of two numbers from a link's text; the usual ones if it is anything else. */
 function rowsIn(text, usual, most) {
   const numbers = text.split(" ").map(Number);
   if (numbers.length !== usual.length * 2 || !numbers.every(Number.isFinite)) return usual.map((row) => [...row]);
-  return usual.map((_, i) => [2 * i, 2 * i + 1].map((at) => round(within(numbers[at], most), 4)));
+  return usual.map((_, i) => [2 * i, 2 * i + 1].map((at) => round(clamp(numbers[at], -most, most), 4)));
 }
 
 /** A text with W_q in it: a W with a small q below. */
@@ -64,7 +64,7 @@ function render({ el }) {
   });
   let X = rowsIn(link.tokens, TOKENS, NEAREST);
   const matrices = Object.fromEntries([..."qkv"].map((name) => [name, rowsIn(link[name], scaled(1), GREATEST)]));
-  let asking = Math.max(0, within(Math.round(link.asking) || 0, tokens.length - 1));
+  let asking = clampInteger(link.asking, 0, tokens.length - 1);
   let scale = link.scale;
   const solved = new Set();
 
@@ -286,7 +286,7 @@ function render({ el }) {
     event.preventDefault();
     const row = plane.rows()[i];
     const moved = by ? row.map((value, axis) => value + length * by[axis]) : row.map((value) => value * stretch);
-    plane.rows()[i] = moved.map((value) => round(within(value, most)));
+    plane.rows()[i] = moved.map((value) => round(clamp(value, -most, most)));
     draw();
   }
 
@@ -321,7 +321,7 @@ function render({ el }) {
       const grain = plane.matrix ? { 1.5: 0.05, 3: 0.1, 7: 0.2, 15: 0.5 }[plane.range] || 1 : 0.02;
       const edge = Math.min(most, plane.range);
       plane.rows()[plane.held] = at(event).map((value, axis) =>
-        round(within(Math.round((value + offset[axis]) / grain) * grain, edge)),
+        round(clamp(Math.round((value + offset[axis]) / grain) * grain, -edge, edge)),
       );
       frame ||= requestAnimationFrame(() => {
         frame = 0;

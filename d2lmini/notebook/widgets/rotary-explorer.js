@@ -2,24 +2,23 @@
 // calls them i and j) is a hand, turned by its position. The score is the sum of the pairs' products: it stays while
 // both slide, and knows only n − m.
 
+import { clampInteger } from "./arithmetic.js";
 import {
   BASES,
   LAST,
   baseSlider,
   choice,
-  clamp,
   clockButtons,
   compass,
   dial,
   frequency,
   hand,
-  signed,
   slider,
   turning,
 } from "./clocks.js";
 import { element, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
-import { fill } from "./text.js";
+import { fill, signed } from "./text.js";
 import { attachStyles } from "./theme.js";
 import { thingsToTry } from "./try-out.js";
 import words, { language } from "course:words";
@@ -97,8 +96,8 @@ function render({ el }) {
   view.dims = WIDTHS.includes(view.dims) ? view.dims : 16;
   view.base = BASES.includes(view.base) ? view.base : 10000;
   if (!Object.hasOwn(CONTENTS, view.content)) view.content = "same";
-  view.m = clamp(view.m, 0, LAST);
-  view.n = clamp(view.n, 0, LAST);
+  view.m = clampInteger(view.m, 0, LAST);
+  view.n = clampInteger(view.n, 0, LAST);
   const m = slider(words.query, 0, LAST);
   const n = slider(words.key, 0, LAST);
   const both = slider(words.both, 0, LAST);
@@ -150,7 +149,7 @@ function render({ el }) {
   }
 
   function draw(share) {
-    view.pair = clamp(view.pair, 0, view.dims / 2 - 1);
+    view.pair = clampInteger(view.pair, 0, view.dims / 2 - 1);
     const distance = view.n - view.m;
     m.input.value = view.m;
     n.input.value = view.n;

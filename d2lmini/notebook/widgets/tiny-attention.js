@@ -1,6 +1,8 @@
 // Attention small enough to follow by hand: words become vectors of 8 numbers, heads are set by hand, and every step of
 // softmax(Q Kᵀ / √d) V can be looked at. A test compares each with PyTorch.
 
+import { softmax } from "./arithmetic.js";
+
 // what a word is, one axis each: noun, verb, pronoun, being, food or drink, little word; two more axes tell words apart
 const KINDS = {
   being: [1, 0, 0, 1, 0, 0],
@@ -78,15 +80,6 @@ export function scores(X, head, { scale = true, temperature = 1, allowed = () =>
   return Q.map((q, i) =>
     K.map((k, j) => (allowed(i, j) ? q.reduce((sum, a, c) => sum + a * k[c], 0) / divisor : -Infinity)),
   );
-}
-
-/** Weights from a row of scores; a query that sees nothing gets zeros. */
-export function softmax(row) {
-  const top = Math.max(...row);
-  if (top === -Infinity) return row.map(() => 0);
-  const powers = row.map((score) => Math.exp(score - top));
-  const sum = powers.reduce((a, b) => a + b, 0);
-  return powers.map((power) => power / sum);
 }
 
 /** Attention weights of all tokens. */

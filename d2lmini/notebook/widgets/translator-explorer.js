@@ -6,6 +6,7 @@ import { beamSearch, logSoftmax } from "./beam-search.js";
 import { combobox } from "./combobox.js";
 import { element, freshId, svg } from "./dom.js";
 import { checked, completions, nearest } from "./sentences.js";
+import { linkButton } from "./link-button.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
@@ -21,13 +22,12 @@ import {
   softmax,
 } from "./transformer.js";
 import { thingsToTry } from "./try-out.js";
-import { weights } from "./weights.js";
+import { DIRECTIONS, weights } from "./weights.js";
 import sentences from "course:sentences";
 import words, { language } from "course:words";
 import STYLE from "./translator-explorer.css";
 import TRY_STYLE from "./try-out.css";
 
-const DIRECTIONS = ["en-fr", "en-vi", "en-zh", "fr-en", "vi-en", "zh-en"];
 const RUNNERS = 5;
 const BEAM = 4;
 const PACE = 140; // milliseconds from token to token
@@ -136,6 +136,7 @@ function render({ model: host, el }) {
   on.setAttribute("aria-label", words.forward);
   const where = element("span", { class: "where" });
   const undo = element("button", { type: "button", class: "undo", onclick: forget }, words.undo);
+  const link = linkButton(el, "translator", view, words);
   const said = element("p", { class: "said" });
   const spoken = element("p", { class: "unseen", role: "status" });
   const runners = Array.from({ length: RUNNERS + 1 }, () => {
@@ -156,7 +157,7 @@ function render({ model: host, el }) {
     "div",
     { class: "result", hidden: true },
     scene,
-    element("div", { class: "walk" }, back, on, where, undo),
+    element("div", { class: "walk" }, back, on, where, undo, link),
     said,
     element(
       "div",
@@ -277,9 +278,11 @@ function render({ model: host, el }) {
     const spokenThere = now && name === `${target()}-${source()}` ? joinTokens(tokensOf(now.steps, false)) : "";
     view.direction = name;
     direction.value = name;
+    turn += 1; // what is still loading is of the other direction
+    stage.removeAttribute("aria-busy");
     net = null;
     drawExamples();
-    field.input.value = text ?? sentences[source()][example] ?? spokenThere;
+    field.input.value = text ?? sentences[source()][example] ?? (spokenThere || field.input.value);
     forgetResult();
     drawSwitches();
     drawBeam();
@@ -839,7 +842,9 @@ function render({ model: host, el }) {
       const forced = Object.keys(chosen).map((i) => `${i}:${net.tgtVocab[chosen[i]]}`);
       view.chosen = forced.join(" ");
     }
-    if (view.sentence) shareView(el, "translator", view);
+    const typed = !sentences[source()].includes(view.sentence);
+    link.hidden = !typed;
+    if (view.sentence) shareView(el, "translator", view, typed);
   }
 
   direction.value = view.direction;

@@ -3,6 +3,8 @@
 
 import { checkpointHeader } from "./transformer.js";
 
+/** The directions of which there is a model. */
+export const DIRECTIONS = ["en-fr", "en-vi", "en-zh", "fr-en", "vi-en", "zh-en"];
 const PATIENCE = 60; // seconds that a kernel may be busy with another cell
 const kept = new Map();
 

@@ -1,7 +1,7 @@
 // The presenter's window: what is shown, what comes next, the notes of the section, the time. It is the same page,
 // opened as ?present=speaker; both windows may be reloaded, as each asks the other where it is.
 import { element } from "course:dom";
-import { fill } from "./toolbar.js";
+import { fill } from "course:text";
 import { commandOf } from "./input.js";
 import words from "course:words";
 
@@ -66,17 +66,17 @@ export async function speak(channel, send) {
         element("button", { onclick: restart }, words.restart), clock)),
   );
   const answer = await fetch(`${document.body.dataset.static}notes.json`, { cache: "no-cache" });
-  const known = answer.ok ? (await answer.json())[document.body.dataset.page] || {} : {};
+  const notesBySection = answer.ok ? (await answer.json())[document.body.dataset.page] || {} : {};
   let shown;
   channel.addEventListener("message", ({ data }) => {
     if (!data.at) return;
-    for (const one of [now, next]) one.resize(data);
+    for (const { resize } of [now, next]) resize(data);
     place.textContent = fill(words.at, data) + (data.black ? ` · ${words.black}` : "");
     if (shown === data.section) return;
     shown = data.section;
-    const text = known[shown] || words.no_notes;
+    const text = notesBySection[shown] || words.no_notes;
     notes.replaceChildren(...text.split(/\n\s*\n/).map((part) => element("p", {}, part)));
-    notes.classList.toggle("none", !known[shown]);
+    notes.classList.toggle("none", !notesBySection[shown]);
   });
   document.addEventListener("keydown", (event) => {
     const name = commandOf(event);

@@ -1,5 +1,12 @@
 // The search dialog: a field and the list that it fills. What is found comes from the engine.
-import { searchEngine } from "./engine.js";
+import { element } from "course:dom";
+import { fill, plural } from "course:text";
+import { searchEngine as engineOf } from "./search-engine.js";
+import { adopt, versioned } from "./page.js";
+import markup from "course:markup";
+import words from "course:words";
+import DIALOG from "./dialog.css";
+import STYLE from "./search.css";
 
 const PER_PAGE = 4;
 let loading; // the index of this language, fetched and made when the dialog is first opened
@@ -7,19 +14,25 @@ let loading; // the index of this language, fetched and made when the dialog is 
 async function load(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
-  const engine = searchEngine(await answer.json());
+  const engine = engineOf(await answer.json());
   while (engine.add(20)) await new Promise((resume) => setTimeout(resume));
   return engine;
 }
 
-function element(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
 const pieces = (parts) => parts.map(([text, found]) => (found ? element("mark", {}, text) : text));
 
-export async function open(dialog, { words, say, root, versioned }) {
+export const searchEngine = engineOf; // tests ask it
+
+let dialog;
+function make() {
+  adopt(DIALOG + STYLE);
+  document.body.insertAdjacentHTML("beforeend", markup);
+  dialog = document.getElementById("site-search");
+}
+
+export async function open({ root }) {
+  if (!dialog) make();
+  if (dialog.open) return;
   const input = dialog.querySelector("input");
   const list = dialog.querySelector("#site-search-results");
   const status = dialog.querySelector(".status");
@@ -41,16 +54,13 @@ export async function open(dialog, { words, say, root, versioned }) {
   };
 
   function option(hit, index) {
-    const link = element("a", { id: `site-hit-${index}`, tabIndex: -1 });
-    link.href = new URL(`${root}${hit.page}.html#${hit.anchor}`, location.href);
-    link.setAttribute("role", "option");
-    const title = element("b", {}, ...pieces(hit.title));
-    if (hit.page === "api") title.lang = "en";
+    const { href } = new URL(`${root}${hit.page}.html#${hit.anchor}`, location.href);
     const label = words[`search_in_${hit.kind}`];
     const kind = label ? [element("em", {}, label), " "] : [];
-    link.append(title, element("p", {}, ...kind, ...pieces(hit.pieces)));
-    link.addEventListener("click", () => dialog.close());
-    return link;
+    return element("a",
+      { id: `site-hit-${index}`, tabindex: -1, href, role: "option", onclick: () => dialog.close() },
+      element("b", { lang: hit.page === "api" ? "en" : null }, pieces(hit.title)),
+      element("p", {}, kind, pieces(hit.pieces)));
   }
   /** The pages in the order of their best section, each with its sections in the order of theirs. */
   function groups(hits) {
@@ -59,12 +69,11 @@ export async function open(dialog, { words, say, root, versioned }) {
     let index = 0;
     return [...pages.values()].map((all, place) => {
       const { number, pageTitle } = all[0];
-      const name = element("div", { id: `site-hits-${place}` }, number ? `${number} · ${pageTitle}` : pageTitle);
-      name.setAttribute("role", "presentation");
-      const group = element("div", {}, name, ...all.slice(0, PER_PAGE).map((hit) => option(hit, index++)));
-      group.setAttribute("role", "group");
-      group.setAttribute("aria-labelledby", name.id);
-      return group;
+      const id = `site-hits-${place}`;
+      const title = number ? `${number} · ${pageTitle}` : pageTitle;
+      return element("div", { role: "group", "aria-labelledby": id },
+        element("div", { id, role: "presentation" }, title),
+        all.slice(0, PER_PAGE).map((hit) => option(hit, index++)));
     });
   }
   function show(hits, message, suggest) {
@@ -81,8 +90,8 @@ export async function open(dialog, { words, say, root, versioned }) {
     if (!engine) return show([], words.search_loading, false);
     const { near, hits } = engine.search(query);
     const count = groups(hits).reduce((sum, group) => sum + group.querySelectorAll("a").length, 0);
-    const message = near ? say("search_near", { query }) : say("search_count", { count });
-    show(hits, hits.length ? message : say("search_none", { query }), !hits.length);
+    const message = near ? fill(words.search_near, { query }) : fill(plural(words.search_count, count), { count });
+    show(hits, hits.length ? message : fill(words.search_none, { query }), !hits.length);
     if (hurried) options()[0]?.click();
     hurried = false;
   }
@@ -90,13 +99,12 @@ export async function open(dialog, { words, say, root, versioned }) {
   if (!tries.childElementCount) {
     tries.append(element("span", {}, words.search_try));
     for (const text of words.search_examples) {
-      const button = element("button", { type: "button" }, text);
-      button.addEventListener("click", () => {
+      const onclick = () => {
         input.value = text;
         input.focus();
         input.dispatchEvent(new Event("input"));
-      });
-      tries.append(button);
+      };
+      tries.append(element("button", { type: "button", onclick }, text));
     }
   }
   // letters that are still being put together are no word yet

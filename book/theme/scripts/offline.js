@@ -1,30 +1,32 @@
-// Keeps the course of this language in the browser, and says when it has changed. Fetched a while after a page has
-// loaded; the worker answers from what is kept. Everything is in the caches of the browser:
+// Keeps visited pages in the browser, or the whole course of this language where the reader has asked for it, and says
+// when it has changed. Fetched a while after a page has loaded; the worker answers from what is kept. Everything is in
+// the caches of the browser:
 //   "d2lmini /course/"              the list of files of each language whose newest build is here whole
 //   "d2lmini /course/ en 1a2b3c4d"  the files of one build
 // A build is fetched beside the one that is kept and takes its place when all of it is there. What was broken off is
 // taken up by the next page. A file enters only if it is the one in the list: the browser compares the hash.
 
+import { element } from "course:dom";
+import { fill } from "course:text";
+import { adopt } from "./page.js";
+import { recall, remember, site } from "./storage.js";
+import words from "course:words";
+import STYLE from "./offline.css";
+
 const root = document.documentElement;
 const { dataset } = document.body;
 const folder = new URL(`${dataset.static}../`, location.href); // of the language
-const site = new URL("../", folder);
 const language = folder.pathname.split("/").at(-2);
 const KEPT = `d2lmini ${site.pathname}`;
-const OFF = "d2lmini-offline-off"; // the reader wants nothing kept
+const CHOICE = "d2lmini-offline"; // "whole": the reader has asked for everything; "off": for nothing
+// before the choice had three values it was a key of its own
+const choice = () => recall(CHOICE) ?? (recall("d2lmini-offline-off") ? "off" : "visited");
+const isOff = () => choice() === "off";
+export const wantsWhole = () => choice() === "whole";
 const nameOf = ({ build }) => `${KEPT} ${language} ${build}`;
 const addressOf = (path) => new URL(path, folder).href;
 const here = new URL(location.pathname.endsWith("/") ? "index.html" : location.pathname, location.href).href;
 const idle = () => new Promise((go) => (window.requestIdleCallback ?? setTimeout)(go));
-const spares = () => navigator.connection?.saveData;
-
-function isOff() {
-  try {
-    return localStorage.getItem(OFF) !== null;
-  } catch {
-    return true; // where nothing may be stored, nothing is
-  }
-}
 
 /** The list of files of the build that is here whole. */
 async function whole() {
@@ -34,7 +36,7 @@ async function whole() {
 
 /** What is kept: the addresses, and of the newest build its list and how many of its files are there. */
 export async function state() {
-  const list = (await whole()) ?? given;
+  const list = (await whole()) ?? newest;
   const kept = new Map();
   for (const name of await caches.keys())
     if (name.startsWith(`${KEPT} ${language} `)) kept.set(name, await (await caches.open(name)).keys());
@@ -44,15 +46,16 @@ export async function state() {
 }
 
 export async function forget() {
-  localStorage.setItem(OFF, "1");
+  remember(CHOICE, "off");
   for (const name of await caches.keys())
     if (name === KEPT || name.startsWith(`${KEPT} `)) await caches.delete(name);
   await (await navigator.serviceWorker.getRegistration(site))?.unregister();
   changed();
 }
 
+/** Keep the whole course. */
 export function keep() {
-  localStorage.removeItem(OFF);
+  remember(CHOICE, "whole");
   return check();
 }
 
@@ -60,16 +63,16 @@ const changed = () => document.dispatchEvent(new CustomEvent("d2l:kept"));
 
 /** The same files in what is kept already, of an earlier build or another language: hash → where. */
 async function twins() {
-  const found = new Map();
-  if (!(await caches.has(KEPT))) return found;
+  const placeByHash = new Map();
+  if (!(await caches.has(KEPT))) return placeByHash;
   const lists = await caches.open(KEPT);
   for (const request of await lists.keys()) {
     const answer = await lists.match(request);
     const cacheName = answer.headers.get("x-cache");
     for (const [path, hash] of Object.entries((await answer.json()).files))
-      found.set(hash, [new URL(path, request.url).href, { cacheName }]);
+      placeByHash.set(hash, [new URL(path, request.url).href, { cacheName }]);
   }
-  return found;
+  return placeByHash;
 }
 
 async function fetched(address, integrity) {
@@ -78,8 +81,8 @@ async function fetched(address, integrity) {
   return answer.redirected ? new Response(answer.body, answer) : answer; // else no page may be made of it
 }
 
-/** Fetch what is missing of a build, one file at a time; where the reader saves data, only what was seen. */
-async function fill(list) {
+/** Fetch what is missing of a build, one file at a time: what was seen, and the rest if the reader has asked for it. */
+async function fetchMissing(list) {
   const cache = await caches.open(nameOf(list));
   const there = new Set((await cache.keys()).map(({ url }) => url));
   const seen = new Set([here]);
@@ -89,38 +92,33 @@ async function fill(list) {
     .map(([path, hash]) => [addressOf(path), hash])
     .filter(([address]) => !there.has(address))
     .toSorted(([one], [other]) => seen.has(other) - seen.has(one)); // what was seen first
-  const known = missing.length ? await twins() : new Map();
+  const copies = missing.length ? await twins() : new Map();
   for (const [address, hash] of missing) {
-    if (spares() && !seen.has(address)) return;
+    if (!wantsWhole() && !seen.has(address)) return;
     await idle();
     if (isOff()) return;
-    const twin = known.get(hash) && (await caches.match(...known.get(hash)));
+    const twin = copies.get(hash) && (await caches.match(...copies.get(hash)));
     await cache.put(address, twin ?? (await fetched(address, hash)));
   }
   const headers = { "content-type": "application/json", "x-cache": nameOf(list) };
   await (await caches.open(KEPT)).put(folder.href, new Response(JSON.stringify(list), { headers }));
 }
 
-const styles = new CSSStyleSheet();
-styles.replaceSync(`
-  .news { position: fixed; z-index: 30; inset: auto 1rem 1rem; max-width: 30rem; margin-inline: auto;
-    padding: .6rem .6rem .6rem 1rem; display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .5rem;
-    border: 1px solid var(--d2l-line); border-radius: 12px; background: var(--d2l-bg); font-size: .9rem;
-    box-shadow: 0 8px 32px rgb(0 0 0 / .2) }
-  .news:empty { display: none }
-  .news span { flex: 1 1 16rem }
-  .news button { min-height: 2.75rem }
-  @media print { .news { display: none } }
-`);
-
-let given; // the list of the build that the server has
+let newest; // the list of the build that the server has
 let working = Promise.resolve();
 // a failure is silent: the site works as before
 const inTurn = (work) => (working = working.then(work).catch(() => {}));
 
-async function fillAlone(list) {
-  await navigator.locks.request(KEPT, { ifAvailable: true }, (lock) => lock && fill(list));
+async function fetchLocked(list) {
+  await navigator.locks.request(KEPT, { ifAvailable: true }, (lock) => lock && fetchMissing(list));
   await announce();
+}
+
+/** The list of the build that the server has. */
+export async function fetchList() {
+  const answer = await fetch(new URL("offline.json", folder), { cache: "no-cache" });
+  if (!answer.ok) throw new Error(`offline.json: ${answer.status}`);
+  return answer.json();
 }
 
 function check() {
@@ -128,16 +126,14 @@ function check() {
   return inTurn(async () => {
     const registered = await navigator.serviceWorker.register(new URL("worker.js", site), { updateViaCache: "none" });
     if (!navigator.onLine) return;
-    const answer = await fetch(new URL("offline.json", folder), { cache: "no-cache" });
-    if (!answer.ok) return;
-    given = await answer.json();
+    newest = await fetchList();
     const kept = await whole();
     // an old build would hide the new one for good, as not all of it is fetched
-    if (spares() && kept && kept.build !== given.build) await (await caches.open(KEPT)).delete(folder.href);
-    if (kept?.build !== given.build) await fillAlone(given);
+    if (!wantsWhole() && kept && kept.build !== newest.build) await (await caches.open(KEPT)).delete(folder.href);
+    if (kept?.build !== newest.build) await fetchLocked(newest);
     const now = await whole();
-    if (dataset.version === given.build && (now?.build === given.build || spares()))
-      registered.active?.postMessage({ language, build: given.build });
+    if (dataset.version === newest.build && (now?.build === newest.build || !wantsWhole()))
+      registered.active?.postMessage({ language, build: newest.build });
   }).then(finished);
 }
 function finished() {
@@ -155,24 +151,15 @@ async function compare() {
   changed();
   const kept = await whole();
   if (!kept || kept.build === dataset.version || document.querySelector(".news")) return;
-  document.adoptedStyleSheets.push(styles);
-  const news = document.createElement("aside");
-  news.className = "news buttons";
-  news.setAttribute("role", "status");
-  const text = document.createElement("span");
-  text.textContent = kept.words.news;
-  const button = (label, action) => {
-    const made = document.createElement("button");
-    made.textContent = label;
-    made.addEventListener("click", action);
-    return made;
-  };
+  adopt(STYLE);
+  const button = (label, onclick) => element("button", { onclick }, label);
+  const news = element("aside", { class: "news buttons", role: "status" });
   // nothing reloads by itself: the reader may be in the middle of an answer
-  const reload = button(kept.words.reload, () => location.reload());
-  const later = button(kept.words.later, () => news.remove());
+  const reload = button(words.reload, () => location.reload());
+  const later = button(words.later, () => news.remove());
   document.body.append(news);
   // it is there before its text, so that this is read out
-  requestAnimationFrame(() => news.append(text, reload, later));
+  requestAnimationFrame(() => news.append(element("span", {}, words.news), reload, later));
 }
 channel.addEventListener("message", ({ data }) => data === language && inTurn(compare));
 
@@ -182,18 +169,23 @@ async function show() {
   const { list, done, total } = await state();
   if (!link) return;
   link.dataset.text ??= link.textContent;
-  link.textContent = done && done === total ? list.words.kept.replace("{size}", list.size) : link.dataset.text;
+  link.textContent = done && done === total ? fill(words.kept, { size: list.size }) : link.dataset.text;
 }
 document.addEventListener("d2l:kept", () => inTurn(show));
 
 // A phone may show the course among its apps.
-const manifest = Object.assign(document.createElement("link"), { rel: "manifest", href: addressOf("app.webmanifest") });
-document.head.append(manifest);
+document.head.append(element("link", { rel: "manifest", href: addressOf("app.webmanifest") }));
 
 if (isOff()) changed();
 else {
   check();
-  if (spares()) new PerformanceObserver(() => given && inTurn(() => fillAlone(given))).observe({ type: "resource" });
+  // what this page fetches later is seen, too; each address once: a damaged file is not to be fetched for ever
+  const noticed = new Set(performance.getEntriesByType("resource").map(({ name }) => name));
+  new PerformanceObserver((list) => {
+    const fresh = list.getEntries().filter(({ name }) => !noticed.has(name));
+    for (const { name } of fresh) noticed.add(name);
+    if (fresh.length && newest && !wantsWhole()) inTurn(() => fetchLocked(newest));
+  }).observe({ type: "resource" });
   let last = Date.now();
   document.addEventListener("visibilitychange", () => {
     if (document.hidden || isOff() || Date.now() - last < 600_000) return;

@@ -26,27 +26,25 @@ class Model {
   }
 }
 
-export async function wake(place, { address, stateOf, checkpoint, answers, keepAnswer, failed }) {
+/** Show a widget in its place, with the state that the page or `stateOf` has of it. */
+export async function show(place, { load, stateOf, checkpoint, answers, keepAnswer }) {
   const id = place.dataset.id || `${document.body.dataset.page}/${place.dataset.widget}`;
+  const given = JSON.parse(place.dataset.state || "{}");
+  // the finished site keeps the state elsewhere and its number here
+  const content = typeof given === "number" ? stateOf(given) : given;
+  const [{ default: widget }, state] = await Promise.all([load(`widgets/${place.dataset.widget}`), content]);
+  const model = new Model({ state, checkpoint, answer: answers()[id] || {} }, (answer) => keepAnswer(id, answer));
+  const fallback = [...place.childNodes];
+  const box = document.createElement("div");
+  place.append(box);
   try {
-    const given = JSON.parse(place.dataset.state || "{}");
-    // the finished site keeps the state elsewhere and its number here
-    const content = typeof given === "number" ? stateOf(given) : given;
-    const [{ default: widget }, state] = await Promise.all([import(address), content]);
-    const model = new Model({ state, checkpoint, answer: answers()[id] || {} }, (answer) => keepAnswer(id, answer));
-    // imported, or of another tab
-    document.addEventListener("d2l:answers", () => model.set("answer", answers()[id] || {}));
-    const fallback = [...place.childNodes];
-    const box = document.createElement("div");
-    place.append(box);
     await widget.render({ model, el: box });
-    for (const node of fallback) node.remove();
-    place.dataset.awake = "";
-  } catch (reason) {
-    console.error(reason);
-    const note = document.createElement("p");
-    note.setAttribute("role", "alert");
-    note.textContent = failed;
-    place.append(note);
+  } catch (error) {
+    box.remove();
+    throw error;
   }
+  // imported, or of another tab
+  document.addEventListener("d2l:answers", () => model.set("answer", answers()[id] || {}));
+  for (const node of fallback) node.remove();
+  place.dataset.awake = "";
 }

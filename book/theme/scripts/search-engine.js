@@ -1,6 +1,6 @@
 // Finds sections for a query: MiniSearch ranks them, what stands here cuts texts into words and chooses the snippet.
 // No page needed: the tests run it as well. Index and query are cut by the same rules.
-import MiniSearch from "../../vendor/minisearch/minisearch.js";
+import MiniSearch from "course:minisearch";
 
 const HAN = /\p{Script=Han}/u;
 const RUNS = /\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}\p{M}_√])+/gu;

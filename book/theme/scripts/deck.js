@@ -104,8 +104,8 @@ function setSteps(slide) {
   slide.steps = step;
 }
 
-/** The last item of a list, or row of a table, takes another one along to the next slide. */
-function keepCompany(slide, before) {
+/** Move an item of a list, or a row of a table, to the next slide where its last one would stand alone. */
+function avoidOrphanItem(slide, before) {
   const whole = wholeOf(slide.blocks[0]);
   const ofIt = ({ blocks }) => blocks.filter((block) => wholeOf(block) === whole).length;
   if (whole && ofIt(slide) === 1 && ofIt(before) > 2) slide.blocks.unshift(before.blocks.pop());
@@ -135,7 +135,7 @@ export function cut(blocks, room) {
       slide.blocks.push(...unit);
     }
   }
-  slides.forEach((slide, index) => keepCompany(slide, slides[index - 1]));
+  slides.forEach((slide, index) => avoidOrphanItem(slide, slides[index - 1]));
   slides.forEach(setSteps);
   return slides;
 }

@@ -9,9 +9,9 @@ const KEYS = {
 // what a remote control sends turns the slide wherever the focus is
 const ALWAYS = new Set(["PageDown", "PageUp", "Escape"]);
 const WRITES = "input:not([type='checkbox'], [type='radio'], [type='range']), textarea, select, [contenteditable]";
-const TAKES_ARROWS = `${WRITES}, input[type='radio'], input[type='range'], [role='slider'],
-  [role='radio'], [role='tab'],
-  [role='option'], [role='listbox'], [role='grid'] *, [role='toolbar'] *, [role='spinbutton']`.replace(/\s+/g, " ");
+const ROLES = ["slider", "radio", "tab", "option", "listbox", "spinbutton"].map((role) => `[role='${role}']`);
+const RANGES = "input:is([type='radio'], [type='range'])";
+const TAKES_ARROWS = `${WRITES}, ${RANGES}, ${ROLES}, :is([role='grid'], [role='toolbar']) *`;
 const TAKES_SPACE = "button, summary, a, input, [role='button'], [role='radio'], [role='checkbox'], [tabindex='0']";
 
 /** What a key asks for; nothing where it belongs to what has the focus: a slider, a field, a button, a dialog. */

@@ -1,31 +1,23 @@
 // What the pages can do. Reading needs none of it: without this script text, formulas and links are all there.
 
-const page = document.body;
-const words = JSON.parse(document.getElementById("site-words").textContent);
-const root = document.documentElement;
-const plurals = new Intl.PluralRules(root.lang);
-/** A text of the site, filled in; where it has plural forms, the one that goes with `count`. */
-function say(key, values = {}) {
-  const forms = words[key];
-  const text = typeof forms === "string" ? forms : (forms[plurals.select(values.count)] ?? forms.other);
-  return text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
-}
-const file = (name) => new URL(`${page.dataset.static}${name}`, location.href).href;
-const versioned = (name) => `${file(name)}?${page.dataset.version}`;
+import { copyText } from "course:copy";
+import { element, svg } from "course:dom";
+import { fill } from "course:text";
+import { fetchJson, versioned } from "./page.js";
+import { keyOf, recall, remember } from "./storage.js";
+import words from "course:words";
 
-function remember(key, value) {
-  try {
-    localStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    // private windows may refuse: the page works, it only forgets
-  }
-}
-function recall(key, otherwise) {
-  try {
-    return JSON.parse(localStorage.getItem(key)) ?? otherwise;
-  } catch {
-    return otherwise;
-  }
+const page = document.body;
+const root = document.documentElement;
+
+const failures = {};
+/** Import a script that is not needed at once. Browsers remember a failed import, so a new try has a new address. */
+function load(name) {
+  const again = failures[name] ? `&try=${failures[name]}` : "";
+  return import(versioned(`${name}.js`) + again).catch((error) => {
+    failures[name] = (failures[name] ?? 0) + 1;
+    throw error;
+  });
 }
 
 // Theme: as the system, light, dark. The first paint is the business of the line in the head.
@@ -99,7 +91,7 @@ for (const link of document.querySelectorAll(".to-report"))
     findSection();
     const heading = document.getElementById(section).cloneNode(true);
     heading.querySelectorAll(".katex-html").forEach((node) => node.remove()); // each formula is there twice
-    const place = `${location.href.split("#")[0]}#${section} (${heading.textContent.trim()})`;
+    const place = `${location.origin}${location.pathname}#${section} (${heading.textContent.trim()})`;
     const written = document.getElementById("site-report"); // the other link only leads to it
     const address = new URL(written.href);
     address.searchParams.set("body", address.searchParams.get("body").replace(written.dataset.place, () => place));
@@ -135,7 +127,7 @@ function fitFormulas(formulas) {
   // all are measured before any is changed: the section is laid out once
   const wide = formulas.filter((formula) => {
     const room = formula.closest("p, li, td, th, h1, h2, h3, h4, div").clientWidth;
-    return [...formula.querySelectorAll(":scope > .katex-html > .base")].some((base) => base.offsetWidth > room);
+    return [...formula.querySelectorAll(":scope > .katex-html .base")].some((base) => base.offsetWidth > room);
   });
   for (const formula of wide) formula.classList.add("wide");
 }
@@ -185,8 +177,8 @@ function measure() {
 }
 document.fonts.ready.then(measure);
 addEventListener("resize", measure);
-// Until then the page is shorter or longer than it will be: after a reload, or on the way back, pixels from its top
-// would lead elsewhere. So the line that was being read is looked up.
+// Heights are estimates until they are measured, so restoring scrollY would lead to the wrong place: history.state has
+// the first visible block and its offset instead.
 if (CSS.supports("overflow-anchor", "auto")) {
   history.scrollRestoration = "manual";
   const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table, .d2l-widget)")].filter(
@@ -199,11 +191,11 @@ if (CSS.supports("overflow-anchor", "auto")) {
     else if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
     else scrollTo(0, 0);
   };
-  let moved = false; // by the reader: then nothing pulls the page back
+  let touched = false; // the reader has moved the page: nothing pulls it back
   for (const event of ["wheel", "touchstart", "keydown", "pointerdown"])
-    addEventListener(event, () => (moved = true), { once: true, passive: true });
+    addEventListener(event, () => (touched = true), { once: true, passive: true });
   const hold = () => {
-    if (moved || "presenting" in root.dataset) return;
+    if (touched || "presenting" in root.dataset) return;
     goBack();
     // what comes into view is laid out in the frames that follow, and moves what is below
     if (!("measured" in root.dataset)) requestAnimationFrame(hold);
@@ -253,15 +245,13 @@ function typed(code) {
 }
 for (const block of document.querySelectorAll("article .cell_input, article [class^='highlight-'], .typed")) {
   if (block.closest(".cell_output") || block.parentElement.closest(".cell_input")) continue;
-  const button = document.createElement("button");
-  button.className = "to-copy";
-  button.textContent = words.copy;
-  button.addEventListener("click", async () => {
+  const onclick = async () => {
     const needs = block.previousElementSibling?.dataset.needs; // of an example of the reference: its imports
-    await navigator.clipboard.writeText((needs ? `${needs}\n` : "") + typed(block.querySelector("pre")));
-    button.textContent = words.copied;
+    const copied = await copyText((needs ? `${needs}\n` : "") + typed(block.querySelector("pre")));
+    button.textContent = copied ? words.copied : words.copy_failed;
     setTimeout(() => (button.textContent = words.copy), 1500);
-  });
+  };
+  const button = element("button", { class: "to-copy", onclick }, words.copy);
   block.append(button);
 }
 
@@ -290,77 +280,63 @@ function showProgress() {
     if (!progress.total) continue;
     let spoken = row.querySelector(".visually-hidden");
     if (!spoken) {
-      spoken = document.createElement("span");
-      spoken.className = "visually-hidden";
+      spoken = element("span", { class: "visually-hidden" });
       row.append(spoken);
     }
-    spoken.textContent = say("answered", progress);
+    spoken.textContent = fill(words.answered, progress);
   }
   for (const row of document.querySelectorAll("[data-progress]")) {
     const progress = progressOf(row.dataset.progress);
     row.querySelector("progress").value = progress.done;
     row.querySelector("[aria-hidden]").textContent = `${progress.done} / ${progress.total}`;
-    row.querySelector(".visually-hidden").textContent = say("answered", progress);
+    row.querySelector(".visually-hidden").textContent = fill(words.answered, progress);
   }
 }
 // What the course calls by another name now: sections that stand elsewhere, exercises whose answers were kept before.
-let moved; // fetched when something is not found
-const whereTo = () => (moved ??= fetch(versioned("moved.json")).then((answer) => answer.json()));
+const fetchMoved = () => fetchJson(versioned("moved.json"));
 async function findAnswers() {
-  const kept = answers();
-  const known = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
-  if (Object.keys(kept).every((id) => known.has(id))) return;
-  const { exercises } = await whereTo();
-  const old = Object.entries(kept).filter(([id]) => exercises[id]);
-  if (!old.length) return;
-  for (const [id, answer] of old) {
-    delete kept[id];
-    kept[exercises[id]] ??= answer;
+  const answersById = answers();
+  const ids = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
+  if (Object.keys(answersById).every((id) => ids.has(id))) return;
+  const { exercises } = await fetchMoved();
+  const renamed = Object.entries(answersById).filter(([id]) => Object.hasOwn(exercises, id));
+  if (!renamed.length) return;
+  for (const [id, answer] of renamed) {
+    delete answersById[id];
+    answersById[exercises[id]] ??= answer;
   }
-  remember("d2lmini", { answers: kept });
+  remember("d2lmini", { answers: answersById });
   document.dispatchEvent(new CustomEvent("d2l:answers"));
 }
 async function findPlace() {
   const anchor = decodeURIComponent(location.hash.slice(1));
   if (!anchor || document.getElementById(anchor)) return;
-  const place = (await whereTo()).sections[`${page.dataset.page}#${anchor}`];
-  if (!place) return;
-  const [name, there] = place.split("#");
+  const { sections } = await fetchMoved();
+  const former = `${page.dataset.page}#${anchor}`;
+  if (!Object.hasOwn(sections, former)) return;
+  const [name, there] = sections[former].split("#");
   location.replace(`${name}.html${location.search}#${there}`);
 }
-findAnswers();
-findPlace();
-addEventListener("hashchange", findPlace);
-document.addEventListener("d2l:answers", findAnswers); // imported ones may be old, too
+/** What fails without network is tried again by the next event. */
+const quiet = (work) => () => work().catch(() => {});
+for (const work of [findAnswers, findPlace].map(quiet)) work();
+addEventListener("hashchange", quiet(findPlace));
+document.addEventListener("d2l:answers", quiet(findAnswers)); // imported ones may be old, too
 
 showProgress();
 document.addEventListener("d2l:answer", showProgress);
 document.addEventListener("d2l:answers", showProgress);
 // another tab answered: the widgets of this one show it too
 addEventListener("storage", (event) => {
-  if (event.key !== "d2lmini") return;
+  if (event.key !== keyOf("d2lmini")) return;
   document.dispatchEvent(new CustomEvent("d2l:answers"));
 });
 
-// Dialogs are fetched when first opened.
-let dialogs;
-async function fetchDialogs() {
-  const answer = await fetch(versioned("dialogs.json"));
-  const { markup, styles, words: more } = await answer.json();
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(styles);
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  page.insertAdjacentHTML("beforeend", markup);
-  Object.assign(words, more);
-}
+// Dialogs are fetched when first opened; after a failure the next click tries again.
 async function openDialog(name) {
   document.getElementById("site-chapters")?.hidePopover?.();
-  dialogs ??= fetchDialogs();
-  dialogs.catch(() => (dialogs = null)); // the next click tries again
-  const [{ open }] = await Promise.all([import(versioned(`${name}.js`)), dialogs]);
-  const dialog = document.getElementById(`site-${name}`);
-  if (dialog.open) return;
-  open(dialog, { words, say, answers, progressOf, showProgress, remember, root: page.dataset.root, versioned });
+  const { open } = await load(name);
+  open({ answers, progressOf, showProgress, root: page.dataset.root });
 }
 for (const opener of document.querySelectorAll("[data-opens]"))
   opener.addEventListener("click", () => openDialog(opener.dataset.opens));
@@ -380,22 +356,16 @@ for (const type of ["pointerover", "focusin", "click"])
     const touched = event.pointerType === "touch";
     if (!term || (touched !== (type === "click") && type !== "focusin")) return;
     if (touched) event.preventDefault();
-    const { meet } = await import(versioned("terms.js"));
-    meet(term, type, { address: versioned("terms.json"), pages: page.dataset.root });
+    const { onHover } = await load("terms");
+    onHover(term, type, page.dataset.root);
   });
 
 // Figures open large.
 for (const figure of document.querySelectorAll("article .cell_output .figure")) {
-  const button = document.createElement("button");
-  button.className = "icon-button to-enlarge";
-  button.setAttribute("aria-label", words.enlarge);
-  const arrows = '<path d="M12 4h4v4M16 4l-5 5M8 16H4v-4M4 16l5-5"/>';
-  button.innerHTML = `<svg viewBox="0 0 20 20" aria-hidden="true">${arrows}</svg>`;
-  const enlarge = async () => {
-    const { open } = await import(versioned("figure.js"));
-    open(figure, button, versioned("figure.json"));
-  };
-  button.addEventListener("click", enlarge);
+  const enlarge = async () => (await load("figure")).open(figure, button);
+  const attributes = { class: "icon-button to-enlarge", "aria-label": words.enlarge, onclick: enlarge };
+  const arrows = svg("path", { d: "M12 4h4v4M16 4l-5 5M8 16H4v-4M4 16l5-5" });
+  const button = element("button", attributes, svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, arrows));
   figure.addEventListener("click", ({ target }) => {
     if (!target.closest("a, dialog") && getSelection().isCollapsed) enlarge();
   });
@@ -405,35 +375,46 @@ for (const figure of document.querySelectorAll("article .cell_output .figure")) 
 
 // The page as slides, when a reader or the address asks for it
 const toSlides = document.querySelector(".to-slides");
-const present = async () => (await import(versioned("slides.js"))).present();
+const present = async () => (await load("slides")).present();
 toSlides?.addEventListener("click", (event) => {
   event.preventDefault();
   present();
 });
 if (toSlides && new URLSearchParams(location.search).has("present")) present();
 
-// Widgets wake when they come into view; shortly before, once the reader scrolls: until then the line is for the text.
-const asleep = new Set(document.querySelectorAll(".d2l-widget[data-widget]"));
-let states; // of all widgets of the page, fetched with the first
-async function stateOf(number) {
-  states ??= fetch(page.dataset.states).then((answer) => answer.json());
-  return (await states)[number];
+// Load a widget when it is visible; after the first scroll, 600 px earlier. Before that, the page has the bandwidth.
+const pending = new Set(document.querySelectorAll(".d2l-widget[data-widget]"));
+const host = {
+  stateOf: async (number) => (await fetchJson(page.dataset.states))[number],
+  checkpoint: (direction) => versioned(`checkpoints/${direction}.safetensors`),
+  load,
+  answers,
+  keepAnswer,
+};
+async function loadWidget(place) {
+  if (!pending.delete(place)) return;
+  try {
+    await (await load("widgets")).show(place, host);
+  } catch (error) {
+    console.error(error);
+    const retry = () => {
+      note.remove();
+      pending.add(place);
+      loadWidget(place);
+    };
+    const note = element("p", { class: "buttons", role: "alert" }, words.widget_failed,
+      element("button", { onclick: retry }, words.retry));
+    place.append(note);
+  }
 }
-function wake(target) {
-  if (!asleep.delete(target)) return;
-  const address = versioned(`widgets/${target.dataset.widget}.js`);
-  const checkpoint = (direction) => versioned(`checkpoints/${direction}.safetensors`);
-  const host = { address, stateOf, checkpoint, answers, keepAnswer, failed: words.widget_failed };
-  import(versioned("widgets.js")).then((widgets) => widgets.wake(target, host));
-}
-function watch(rootMargin) {
+function loadNear(rootMargin) {
   const near = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) if (isIntersecting) wake(target);
+    for (const { isIntersecting, target } of seen) if (isIntersecting) loadWidget(target);
   }, { rootMargin });
-  for (const place of asleep) near.observe(place);
+  for (const place of pending) near.observe(place);
 }
-watch("0px");
-addEventListener("scroll", () => watch("600px"), { once: true, passive: true });
+loadNear("0px");
+addEventListener("scroll", () => loadNear("600px"), { once: true, passive: true });
 
 // The next page is there before it is asked for: the rules in the head see to links that the pointer rests on, here are
 // those that the keyboard rests on, and the one at the end of the page when the reader has come there.
@@ -465,6 +446,6 @@ function catchUp() {
 document.addEventListener("prerenderingchange", catchUp);
 addEventListener("pageshow", ({ persisted }) => persisted && catchUp());
 
-// What keeps the course for reading without network waits until this page has what it needs.
+// What keeps visited pages for reading without network waits until this page has what it needs.
 if (document.querySelector(".to-offline") && "serviceWorker" in navigator)
-  addEventListener("load", () => setTimeout(() => import(versioned("offline.js")), 3000));
+  addEventListener("load", () => setTimeout(() => load("offline").catch(() => {}), 3000));

@@ -1,5 +1,6 @@
 // What stands around a slide: the line that grows, the buttons, the list of all slides, the help.
 import { element, svg } from "course:dom";
+import { fill } from "course:text";
 import { labelOf } from "./deck.js";
 import words from "course:words";
 
@@ -8,7 +9,6 @@ const ICONS = {
   full: "M3 7V3h4M13 3h4v4M17 13v4h-4M7 17H3v-4", help: "M7 7a3 3 0 1 1 4 3c-1 .4-1 1-1 2M10 15.5v.1",
   leave: "m5 5 10 10M15 5 5 15",
 };
-export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name]);
 
 function button(name, act) {
   const path = svg("path", { d: ICONS[name] });

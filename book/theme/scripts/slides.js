@@ -5,11 +5,11 @@ import { cut, findBlocks, textOf, wholeOf } from "./deck.js";
 import { commandOf, onSwipe } from "./input.js";
 import { openSpeaker, speak } from "./speaker.js";
 import words from "course:words";
+import { adopt } from "./page.js";
+import DIALOG from "./dialog.css";
 import STYLE from "./slides.css";
 
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(STYLE);
-document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+adopt(DIALOG + STYLE);
 
 const root = document.documentElement;
 const article = document.querySelector("article");
@@ -21,21 +21,21 @@ const asked = () => new URLSearchParams(location.search);
 const mirror = asked().get("mirror"); // a preview in the presenter's window: "now" or "next"
 
 let deck; // {blocks, slides}, made when the presentation begins
-let at = { slide: 0, step: 0 };
-let zoom = 1; // how much larger everything is than on the page
+let position = { slide: 0, step: 0 };
+let scale = 1; // how much larger everything is than on the page
 let bar;
-let came; // where the reader was: {slide, node, top, focus}
-let wake; // keeps the screen on
+let returnPoint; // where the reader was: {slide, node, top, focus}
+let wakeLock; // keeps the screen on
 
 const titleOf = (slide) => textOf(slide.heading || document.querySelector("h1"));
 const topOf = (node) => node.getBoundingClientRect().top;
-const current = () => deck.slides[at.slide];
+const current = () => deck.slides[position.slide];
 
 // ---- cutting: all blocks are laid out once, as wide as on a slide, and measured
 
 function measure() {
-  zoom = Math.max(1.06, Math.min(innerWidth / 768, innerHeight / 432));
-  root.style.setProperty("--slides-zoom", zoom);
+  scale = Math.max(1.06, Math.min(innerWidth / 768, innerHeight / 432));
+  root.style.setProperty("--slides-zoom", scale);
   root.style.setProperty("--slides-fit", 1);
   for (const name of ["kind", "continued", "title"]) delete article.dataset[name]; // what only some slides are
   for (const node of article.querySelectorAll("[data-part]")) node.dataset.part = "on";
@@ -60,7 +60,7 @@ function measure() {
 function cutAnew() {
   const shown = current()?.blocks[0];
   deck.slides = measure();
-  show({ slide: Math.max(0, deck.slides.findIndex(({ blocks }) => blocks.includes(shown))), step: at.step });
+  show({ slide: Math.max(0, deck.slides.findIndex(({ blocks }) => blocks.includes(shown))), step: position.step });
 }
 
 // ---- showing
@@ -68,11 +68,11 @@ function cutAnew() {
 function show(place, { silent = false } = {}) {
   const before = current();
   const slide = deck.slides[place.slide];
-  at = { slide: place.slide, step: Math.min(place.step, slide.steps) };
+  position = { slide: place.slide, step: Math.min(place.step, slide.steps) };
   for (const node of article.querySelectorAll("[data-part]")) node.dataset.part = "off";
   if (slide.heading) slide.heading.dataset.part = "on";
   for (const block of slide.blocks) {
-    block.node.dataset.part = block.step <= at.step ? "on" : "later";
+    block.node.dataset.part = block.step <= position.step ? "on" : "later";
     const whole = wholeOf(block);
     if (whole) whole.dataset.part = "on";
   }
@@ -85,8 +85,8 @@ function show(place, { silent = false } = {}) {
     resized.disconnect();
     for (const { node, kind } of slide.blocks) if (kind === "widget") resized.observe(node);
   }
-  const position = { slide: at.slide + 1, of: deck.slides.length, title: titleOf(slide) };
-  bar?.update(position, slide.steps ? at.step / (slide.steps + 1) : 0);
+  const shown = { slide: position.slide + 1, of: deck.slides.length, title: titleOf(slide) };
+  bar?.update(shown, slide.steps ? position.step / (slide.steps + 1) : 0);
   if (mirror) return;
   if (!article.contains(document.activeElement) || !document.activeElement.checkVisibility()) {
     if (!bar.node.contains(document.activeElement)) article.focus({ preventScroll: true });
@@ -99,19 +99,19 @@ function show(place, { silent = false } = {}) {
   } catch {
     // Safari allows 100 changes in 30 s: a reload then leads to an earlier slide
   }
-  tell();
+  sendPosition();
 }
 
 /** Make what is shown smaller until it fits, down to a limit; what is longer still scrolls. */
 function fit() {
-  const never = 1 / zoom; // smaller than on the page
+  const never = 1 / scale; // smaller than on the page
   const limit = Math.max(never, SHRINK[article.dataset.kind] || SHRINK.text);
   const least = Math.max(never, Math.min(limit, SHRINK.line));
   const boxes = [article, ...article.querySelectorAll("[data-part='on'] :is(pre, .scroll)")];
-  for (let scale = 1; scale >= least; scale -= 0.02) {
-    root.style.setProperty("--slides-fit", scale);
-    const high = article.scrollHeight > article.clientHeight + 1 && scale - 0.02 >= limit;
-    const wide = boxes.some((box) => box.scrollWidth > box.clientWidth + 1) && scale - 0.02 >= least;
+  for (let fitting = 1; fitting >= least; fitting -= 0.02) {
+    root.style.setProperty("--slides-fit", fitting);
+    const high = article.scrollHeight > article.clientHeight + 1 && fitting - 0.02 >= limit;
+    const wide = boxes.some((box) => box.scrollWidth > box.clientWidth + 1) && fitting - 0.02 >= least;
     if (!high && !wide) break;
   }
 }
@@ -123,7 +123,7 @@ const resized = new ResizeObserver(() => {
 // ---- turning
 
 /** The place before or after one: the next step, else the next slide. */
-function beside({ slide, step }, by) {
+function adjacent({ slide, step }, by) {
   const within = step + by;
   if (within >= 0 && within <= deck.slides[slide].steps) return { slide, step: within };
   const other = deck.slides[slide + by];
@@ -132,12 +132,12 @@ function beside({ slide, step }, by) {
 
 /** Turn a step; what does not fit the screen is scrolled through first. */
 function turn(by) {
-  const steps = by > 0 ? at.step < current().steps : at.step > 0;
+  const steps = by > 0 ? position.step < current().steps : position.step > 0;
   const rest = by > 0 ? article.scrollHeight - article.clientHeight - article.scrollTop : article.scrollTop;
   const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (!steps && rest > 2)
     article.scrollBy({ top: by * article.clientHeight * 0.85, behavior: quiet ? "instant" : "smooth" });
-  else show(beside(at, by));
+  else show(adjacent(position, by));
 }
 
 /** What the keys, the buttons and the presenter's window can ask for. */
@@ -148,12 +148,12 @@ const commands = {
   last: () => show({ slide: deck.slides.length - 1, step: 0 }),
   leave: () => leave(),
   full: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.())?.catch(() => {}),
-  list: () => openList(deck.slides.map((slide) => ({ title: titleOf(slide), ...slide })), at.slide, (slide) =>
+  list: () => openList(deck.slides.map((slide) => ({ title: titleOf(slide), ...slide })), position.slide, (slide) =>
     show({ slide, step: 0 })),
   notes: () => openSpeaker() || bar.say(words.blocked),
   black: () => {
     root.toggleAttribute("data-black");
-    tell();
+    sendPosition();
   },
   help: () => openHelp(),
 };
@@ -191,17 +191,17 @@ function placeOf(id, part) {
 
 // ---- the presenter's window
 
-const tell = () =>
+const sendPosition = () =>
   mirror || send({
-    at, width: innerWidth, height: innerHeight, black: root.hasAttribute("data-black"),
-    slide: at.slide + 1, of: deck.slides.length, section: current().heading?.id, title: titleOf(current()),
+    at: position, width: innerWidth, height: innerHeight, black: root.hasAttribute("data-black"),
+    slide: position.slide + 1, of: deck.slides.length, section: current().heading?.id, title: titleOf(current()),
   });
 
-function hear({ data }) {
+function receive({ data }) {
   if (mirror && data.at) {
-    const place = mirror === "next" ? beside(data.at, 1) : data.at;
+    const place = mirror === "next" ? adjacent(data.at, 1) : data.at;
     if (deck.slides[place.slide]) show(place, { silent: true });
-  } else if (!mirror && data.where) tell();
+  } else if (!mirror && data.where) sendPosition();
   else if (!mirror) commands[data.command]?.();
 }
 
@@ -212,7 +212,7 @@ async function enter() {
   const already = address.has("present");
   if (address.get("present") === "speaker") return speak(channel, send);
   const read = [...article.querySelectorAll("h1, h2, h3, p, li, pre, .d2l-widget")].find((node) => topOf(node) > 0);
-  came = { node: read, top: read && topOf(read), focus: document.activeElement };
+  returnPoint = { node: read, top: read && topOf(read), focus: document.activeElement };
   root.dataset.presenting = mirror || "";
   if (!already) history.pushState(null, "", `?${new URLSearchParams([...address, ["present", 1]])}`);
   await document.fonts.ready; // else the letters get another width after they were measured
@@ -223,9 +223,9 @@ async function enter() {
   else document.body.inert = true;
   const part = Number(address.get("present")) || 1;
   const place = (already && placeOf(decodeURIComponent(location.hash.slice(1)), part)) || { slide: 0, step: 0 };
-  Object.assign(came, { slide: place.slide, linked: already });
+  Object.assign(returnPoint, { slide: place.slide, linked: already });
   addEventListener("resize", cutAnew);
-  channel.addEventListener("message", hear);
+  channel.addEventListener("message", receive);
   if (mirror) {
     show(place, { silent: true });
     return send({ where: true });
@@ -240,16 +240,16 @@ async function enter() {
 
 function leave(restore = true) {
   const { blocks, heading } = current();
-  const stayed = at.slide === came.slide && !came.linked;
+  const stayed = position.slide === returnPoint.slide && !returnPoint.linked;
   removeEventListener("resize", cutAnew);
-  channel.removeEventListener("message", hear);
+  channel.removeEventListener("message", receive);
   document.removeEventListener("keydown", onKey);
   document.removeEventListener("click", onClick);
   document.removeEventListener("visibilitychange", keepAwake);
   onSwipe(article, null);
   resized.disconnect();
-  wake?.release();
-  wake = null;
+  wakeLock?.release();
+  wakeLock = null;
   bar.node.remove();
   article.removeAttribute("tabindex");
   for (const name of ["kind", "continued", "title"]) delete article.dataset[name];
@@ -262,9 +262,9 @@ function leave(restore = true) {
   const address = new URL(location.href);
   address.searchParams.delete("present");
   history.replaceState(null, "", address);
-  if (stayed && came.node) settle(came.node, came.top);
-  else settle(current().part > 1 ? blocks[0].node : heading, parseFloat(getComputedStyle(root).scrollPaddingTop));
-  if (stayed && came.focus?.matches("a, button")) came.focus.focus({ preventScroll: true });
+  if (stayed && returnPoint.node) holdInPlace(returnPoint.node, returnPoint.top);
+  else holdInPlace(current().part > 1 ? blocks[0].node : heading, parseFloat(getComputedStyle(root).scrollPaddingTop));
+  if (stayed && returnPoint.focus?.matches("a, button")) returnPoint.focus.focus({ preventScroll: true });
   else if (heading) {
     heading.tabIndex = -1;
     heading.focus({ preventScroll: true });
@@ -273,15 +273,15 @@ function leave(restore = true) {
 }
 
 /** Scroll so that a line is this far from the top, and hold it while what comes into view is laid out. */
-function settle(line, top, frames = 10) {
+function holdInPlace(line, top, frames = 10) {
   scrollBy({ top: topOf(line) - top, behavior: "instant" });
-  if (frames && !("presenting" in root.dataset)) requestAnimationFrame(() => settle(line, top, frames - 1));
+  if (frames && !("presenting" in root.dataset)) requestAnimationFrame(() => holdInPlace(line, top, frames - 1));
 }
 
 async function keepAwake() {
   if (document.visibilityState !== "visible") return;
-  wake = await navigator.wakeLock?.request("screen").catch(() => null);
-  if (!("presenting" in root.dataset)) wake?.release(); // left meanwhile
+  wakeLock = await navigator.wakeLock?.request("screen").catch(() => null);
+  if (!("presenting" in root.dataset)) wakeLock?.release(); // left meanwhile
 }
 
 // Back and forward. In the capture phase: before the page looks up the line that was read.
@@ -290,7 +290,7 @@ addEventListener("popstate", () => {
   if (!asked().has("present")) {
     if (presenting) leave(false);
   } else if (!presenting) enter();
-  else show(placeOf(decodeURIComponent(location.hash.slice(1)), Number(asked().get("present"))) || at);
+  else show(placeOf(decodeURIComponent(location.hash.slice(1)), Number(asked().get("present"))) || position);
 }, true);
 
 export const present = () => "presenting" in root.dataset || enter();

@@ -1,23 +1,28 @@
 // The page about reading without network: what this browser keeps, and what to do where a page is not kept.
 
-const { state, forget, keep } = await import(`./offline.js${new URL(import.meta.url).search}`);
+import { fill } from "course:text";
+import { fetchList, forget, keep, state, wantsWhole } from "./offline.js";
+
 const parts = [...document.querySelectorAll("[data-when]")];
-const texts = parts.filter((part) => part.tagName === "P");
+const texts = parts.filter((part) => part.matches("p, button"));
 for (const part of texts) part.dataset.text = part.textContent;
 const show = (names) => parts.forEach((part) => (part.hidden = !names.includes(part.dataset.when)));
 
-async function fill() {
-  let found;
+async function describe() {
+  let kept;
   try {
-    found = await state();
+    kept = await state();
   } catch {
     return show(["about", "unable"]); // the browser keeps nothing for this page
   }
-  const { list, addresses, done, total } = found;
-  const how = done ? (done === total ? "whole" : "part") : "nothing";
-  show(wanted ? ["missing"] : ["about", how, done && "kept"]);
-  const values = { size: list?.size, done: total ? `${done} / ${total}` : done };
-  for (const part of texts) part.textContent = part.dataset.text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+  const { addresses, done, total } = kept;
+  const list = kept.list ?? (await fetchList().catch(() => null));
+  const whole = done && done === total;
+  const part = wantsWhole() ? "part_whole" : "part";
+  const extent = whole ? "whole" : done ? part : "nothing";
+  show(wanted ? ["missing"] : ["about", extent, done && "kept", !whole && list && "more"]);
+  const values = { size: list?.size ?? "", done: total ? `${done} / ${total}` : done };
+  for (const text of texts) text.textContent = fill(text.dataset.text, values);
   for (const page of document.querySelectorAll("[data-page-link]"))
     page.parentElement.hidden = Boolean(wanted) && !addresses.has(page.href);
 }
@@ -32,5 +37,5 @@ if (wanted) {
 
 document.querySelector("[data-do='forget']").addEventListener("click", forget);
 document.querySelector("[data-do='keep']").addEventListener("click", keep);
-document.addEventListener("d2l:kept", fill);
-await fill();
+document.addEventListener("d2l:kept", describe);
+describe();

@@ -1,28 +1,12 @@
 // A figure in the whole window: as large as fits, larger by buttons, keys or a double click, moved by scrolling or
 // dragging. It is the page's own figure that is shown, so that it keeps its theme and its name, and goes back after.
 
-const STYLES = `
-dialog.large-figure { display: none; width: calc(100vw - 2rem); max-width: none; height: calc(100dvh - 2rem);
-  max-height: none; margin: auto; padding: 0; overflow: hidden }
-dialog.large-figure[open] { display: grid; grid-template-rows: auto minmax(0, 1fr) auto }
-.large-figure form { justify-content: flex-end; gap: 0; padding: .25rem .4rem }
-.large-figure form button { width: 2.75rem; height: 2.75rem; display: grid; place-items: center; border: 0;
-  border-radius: 8px; padding: 0; background: none; color: inherit; cursor: pointer }
-.large-figure form button:hover { background: var(--d2l-surface) }
-.large-figure form button[aria-disabled="true"] { opacity: .4; cursor: default }
-.large-figure form button:last-child { margin-left: .5rem }
-.large-figure form svg { width: 1.25rem; height: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
-  stroke-linecap: round }
-.large-figure .stage { display: grid; overflow: auto; overscroll-behavior: contain; padding: 0 1rem 1rem }
-.large-figure .stage.larger { cursor: grab }
-.large-figure .figure { margin: auto; max-width: none; overflow: visible }
-.large-figure .figure :is(svg, img) { max-width: none !important; width: 100%; height: auto }
-.large-figure .said { max-height: 20dvh; margin: 0; padding: .6rem 1.25rem .8rem; overflow-y: auto;
-  border-top: 1px solid var(--d2l-hairline); color: var(--d2l-muted); font-size: .9rem; line-height: 1.5 }
-@media (max-width: 40rem) {
-  dialog.large-figure { width: 100vw; height: 100dvh; border: 0; border-radius: 0 }
-  .large-figure .stage { padding: 0 .5rem .5rem }
-}`;
+import { element, svg } from "course:dom";
+import { adopt } from "./page.js";
+import words from "course:words";
+import DIALOG from "./dialog.css";
+import STYLE from "./figure.css";
+
 const STEP = 1.5;
 const MOST = 6;
 const ICONS = { smaller: "M5 10h10", larger: "M5 10h10M10 5v10", close: "m5 5 10 10M15 5 5 15" };
@@ -32,21 +16,16 @@ const parts = {};
 let zoom = 1; // 1: as large as fits
 let fitting = 0; // that width, in pixels
 
-function make(words) {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(STYLES);
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  dialog = document.createElement("dialog");
-  dialog.className = "large-figure";
-  dialog.innerHTML = `<form method="dialog">${Object.entries(ICONS)
-    .map(([name, path]) => `<button type="${name === "close" ? "submit" : "button"}" class="${name}"><svg
-      viewBox="0 0 20 20" aria-hidden="true"><path d="${path}"/></svg></button>`)
-    .join("")}</form><div class="stage" tabindex="0" role="group" autofocus></div><p class="said"></p>`;
-  for (const name of [...Object.keys(ICONS), "stage", "said"]) parts[name] = dialog.querySelector(`.${name}`);
-  for (const name of Object.keys(ICONS)) {
-    parts[name].setAttribute("aria-label", words[name]);
-    parts[name].title = words[name];
-  }
+function make() {
+  adopt(DIALOG + STYLE);
+  for (const [name, path] of Object.entries(ICONS))
+    parts[name] = element("button",
+      { type: name === "close" ? "submit" : "button", class: name, "aria-label": words[name], title: words[name] },
+      svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: path })));
+  parts.stage = element("div", { class: "stage", tabindex: "0", role: "group", autofocus: true });
+  parts.said = element("p", { class: "said" });
+  const form = element("form", { method: "dialog" }, parts.smaller, parts.larger, parts.close);
+  dialog = element("dialog", { class: "large-figure" }, form, parts.stage, parts.said);
   parts.smaller.addEventListener("click", () => scale(zoom / STEP));
   parts.larger.addEventListener("click", () => scale(zoom * STEP));
   dialog.addEventListener("keydown", (event) => {
@@ -70,10 +49,10 @@ function scale(next, x, y) {
   zoom = Math.min(MOST, Math.max(1, next));
   figure.style.width = `${fitting * zoom}px`;
   const after = figure.getBoundingClientRect();
-  const moved = (start, size, start2, size2, at) => start2 + ((at - start) / size) * size2 - at;
+  const shift = (start, size, start2, size2, at) => start2 + ((at - start) / size) * size2 - at;
   stage.scrollBy(
-    moved(before.left, before.width, after.left, after.width, atX),
-    moved(before.top, before.height, after.top, after.height, atY),
+    shift(before.left, before.width, after.left, after.width, atX),
+    shift(before.top, before.height, after.top, after.height, atY),
   );
   stage.classList.toggle("larger", zoom > 1);
   parts.smaller.setAttribute("aria-disabled", zoom <= 1);
@@ -103,9 +82,9 @@ function sizes(picture) {
 }
 
 /** Show a figure of the page; `opener` has the focus again afterwards. */
-export async function open(figure, opener, address) {
+export function open(figure, opener) {
   if (dialog?.open) return;
-  if (!dialog) make(await fetch(address).then((answer) => answer.json()));
+  if (!dialog) make();
   const picture = figure.querySelector("svg, img");
   const name = picture.getAttribute("aria-label") || picture.alt;
   dialog.setAttribute("aria-label", name);

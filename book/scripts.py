@@ -1,0 +1,73 @@
+"""The scripts of the pages: one file each, with its words, styles and markup inside; presenters' notes."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+
+from d2lmini.language import words
+from d2lmini.notebook.widgets.bundler import bundle
+
+FOLDER = Path(__file__).parent / "theme" / "scripts"
+WIDGETS = Path(__file__).parents[1] / "d2lmini" / "notebook" / "widgets"
+MINISEARCH = Path(__file__).parent / "vendor" / "minisearch" / "minisearch.js"
+# script → what of the words of the site it says; every page has the first, the others are fetched when needed
+NAMES = {
+    "site": "script",
+    "figure": "figure",
+    "offline": "offline",
+    "offline-page": "offline",
+    "progress": "dialogs",
+    "search": "dialogs",
+    "slides": "slides",
+    "terms": "terms",
+    "widgets": "script",
+}
+SHARED = ("copy", "dom", "text")  # modules of the widgets that the pages use, too
+
+
+@cache
+def script(name: str, language: str) -> str:
+    """Return a script in a language, as `_static/NAME.js`.
+
+    Args:
+        name: a key of `NAMES`.
+        language: one of `LANGUAGES`.
+    """
+    known = words(language)
+    said = known["site"][NAMES[name]]
+    modules = {f"course:{shared}": WIDGETS / f"{shared}.js" for shared in SHARED}
+    virtual = {module: path.read_text(encoding="utf-8") for module, path in modules.items()}
+    virtual |= {
+        "course:words": f"export default {_js(said.get('script', said))};\n"
+        f"export const language = {_js({'tag': known['language']['tag']})};",
+        "course:markup": f"export default {_js(_markup(name, known['site']))};",
+        "course:minisearch": MINISEARCH.read_text(encoding="utf-8").replace(
+            "export { MiniSearch as default };", "export default MiniSearch;"
+        ),
+    }
+    text = bundle(FOLDER, f"{name}.js", virtual)
+    if "MiniSearch" in text:
+        return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.html\n{text}"
+    return text
+
+
+def _markup(name: str, site: dict[str, Any]) -> str:
+    """Return the dialog of a script, if it has one."""
+    if not (FOLDER / f"{name}.html").exists():
+        return ""
+    templates = Environment(loader=FileSystemLoader(FOLDER), autoescape=True)
+    return re.sub(r"\n\s*", "", templates.get_template(f"{name}.html").render(words=site))
+
+
+def _js(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def notes(metadata: dict[str, dict[str, Any]]) -> str:
+    """Return what the presenter's window says, as `_static/notes.json`: page → section → note."""
+    noted = {page: meta["notes"] for page, meta in metadata.items() if meta.get("notes")}
+    return json.dumps(noted, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,21 @@
+/**
+ * Copy a text; false: the browser does not allow it. Without HTTPS there is no clipboard, only the command that copies
+ * a selection.
+ */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const focused = document.activeElement;
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.style.cssText = "position: fixed; opacity: 0";
+    (document.querySelector("dialog[open]") ?? document.body).append(field); // outside a dialog nothing can be selected
+    field.select();
+    const copied = document.execCommand("copy");
+    field.remove();
+    focused?.focus({ preventScroll: true });
+    return copied;
+  }
+}
