@@ -34,10 +34,10 @@ def use_language(language: str) -> None:
         >>> use_language("en")
     """
     global _current  # noqa: PLW0603  the one setting of a notebook, as in matplotlib's rcParams
-    _current = _known(language)
+    _current = _checked(language)
 
 
-def _known(language: str) -> str:
+def _checked(language: str) -> str:
     """Return a language of the course as it is; refuse any other."""
     if language not in LANGUAGES:
         raise ValueError(one_of("language", language, LANGUAGES))
@@ -60,7 +60,7 @@ def text(english: str, language: str | None = None, **values: object) -> str:
     Args:
         english: the English text, a key of the section ``[plots]``.
         language: another language than the reader's.
-        values: what stands in its places, `{name}`.
+        **values: what stands in its places, `{name}`.
 
     Raises:
         ValueError: there is no such text (the nearest ones are named), or no such language.
@@ -71,7 +71,7 @@ def text(english: str, language: str | None = None, **values: object) -> str:
         >>> text("Values from {low} to {high}", low=0, high=1)
         'Values from 0 to 1'
     """
-    texts: dict[str, str] = words(_known(language or _current))["plots"]
+    texts: dict[str, str] = words(_checked(language or _current))["plots"]
     if english not in texts:
         raise ValueError(f"english: the course has no text {english!r}{nearest(english, texts)}")
     return fill(texts[english], **values) if values else texts[english]
@@ -93,7 +93,7 @@ def message(key: str, **values: object) -> str:
 
     Args:
         key: names the text.
-        values: what stands in its places; `count` chooses the form of a plural.
+        **values: what stands in its places; `count` chooses the form of a plural.
 
     Example:
         >>> message("progress_taken", count=1), message("progress_taken", count=0)
