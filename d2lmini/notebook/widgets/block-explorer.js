@@ -13,7 +13,7 @@ import {
   sharpest,
   zeros,
 } from "./block-walk.js";
-import { clampInteger } from "./arithmetic.js";
+import { clamp, clampInteger } from "./arithmetic.js";
 import { element, freshId, svg } from "./dom.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, signed } from "./text.js";
@@ -507,7 +507,7 @@ function render({ model: host, el }) {
     const readout = element("figcaption", { class: "readout" }, reading);
     const find = (event) => {
       const box = picture.getBoundingClientRect();
-      const part = (point, from, size, count) => clampInteger(Math.floor(((point - from) / size) * count), 0, count - 1);
+      const part = (point, from, size, count) => clamp(Math.floor(((point - from) / size) * count), 0, count - 1);
       return [part(event.clientY, box.top, box.height, n), part(event.clientX, box.left, box.width, d)];
     };
     const picture = svg(
@@ -762,7 +762,10 @@ function render({ model: host, el }) {
       [words.before, sum],
       [words.normalized, sum.map((x) => (x - mean) * factor)],
       [words.after, norm],
-    ].map(([name, row]) => [name, ...Object.values(moments(row)).map((x) => (state === "awake" ? signed(x, 3) : "…"))]);
+    ].map(([name, row]) => [
+      name,
+      ...Object.values(moments(row)).map((x) => (state === "awake" ? signed(x, 3) : "…")),
+    ]);
     const cells = ([name, ...found]) =>
       element("tr", {}, element("th", { scope: "row" }, name), found.map((x) => element("td", {}, x)));
     const head = [words.mean, words.deviation].map((name) => element("th", { scope: "col" }, name));

@@ -30,7 +30,10 @@ let timer;
 export function shareView(el, name, view, typed = false) {
   if (!hasLinks(el)) return;
   clearTimeout(timer);
-  timer = setTimeout(() => writeView(name, typed && viewInAddress(name).sentence !== view.sentence ? null : view), REST);
+  timer = setTimeout(() => {
+    const isPrivate = typed && viewInAddress(name).sentence !== view.sentence;
+    writeView(name, isPrivate ? null : view);
+  }, REST);
 }
 
 /** Put a view into the address; null: take it out. */
