@@ -689,9 +689,7 @@ def test_search_names_the_page_and_marks_what_it_found(small):
 
 @pytest.mark.parametrize(
     ("query", "scheme"),
-    slow_except(
-        product(["", "掩码", "zebrafish"], THEMES), [("", "light"), ("掩码", "dark"), ("zebrafish", "light")]
-    ),
+    slow_except(product(["", "掩码", "zebrafish"], THEMES), [("", "light"), ("掩码", "dark")]),
 )
 def test_the_search_dialog_passes_axe_on_a_phone(visit, query, scheme):
     visit.page.set_viewport_size({"width": 375, "height": 800})
