@@ -178,11 +178,12 @@ def _finish(here: Path, names: list[str], language: str) -> None:
 
     html = here / "html"
     made_by = [*(ROOT / "book" / "ext").glob("*.py"), *(ROOT / "book" / f"{name}.py" for name in READ_BY)]
+    made_by += (ROOT / "d2lmini" / "assets" / "exercises").rglob("*.json")
     digest = _digest([*made_by, *(p for p in html.rglob("*") if p.is_file() and p.suffix != ".inv")])
     stamp = here / "finished.stamp"
     if stamp.exists() and stamp.read_text() == digest:
         return
-    found = search.read_sections(html, names)
+    found = search.read_sections(html, names, language)
     (here / "sections.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
     postprocess(html, here / "finished", [*names, licenses.PAGE], language)
     stamp.write_text(digest)

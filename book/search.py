@@ -9,13 +9,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from book.sections import Section, sections
 from d2lmini.language import LANGUAGES
 from d2lmini.letters import HAN
+from d2lmini.notebook.content import exercise_content
 
 HERE = Path(__file__).parent
 SOURCES = (
@@ -42,11 +43,12 @@ def script() -> str:
     return f"// MiniSearch 7.2.0, (c) 2022 Luca Ongaro, MIT License: see licenses.html\n{library}\n{own}"
 
 
-def read_sections(html: Path, names: Iterable[str]) -> list[dict[str, Any]]:
+def read_sections(html: Path, names: Iterable[str], language: str) -> list[dict[str, Any]]:
     """The sections of the pages of one language, in their order."""
     found: list[Section] = []
     for name in names:
-        found += sections(name, (html / f"{name}.html").read_text(encoding="utf-8"))
+        page = (html / f"{name}.html").read_text(encoding="utf-8")
+        found += sections(name, page, partial(exercise_content, language=language))
     return [asdict(section) for section in found]
 
 

@@ -1,13 +1,14 @@
 """What the search knows of a page: its sections, each with its words, read from the finished HTML."""
 
-import json
 import keyword
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
 from d2lmini.letters import HAN
+from d2lmini.notebook.content import filled
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
 BLOCKS = {"p", "li", "td", "th", "div", "pre", "dt", "dd", "h1", "h2", "h3", "h4", "ul", "ol"}
@@ -89,6 +90,8 @@ class _Fragment(HTMLParser):
             self.formula = Formula()
         elif self.formula:
             self.formula.begin(tag)
+        elif tag == "p":
+            self.words.append(" ")
 
     def handle_endtag(self, tag: str) -> None:
         if self.formula:
@@ -104,47 +107,30 @@ class _Fragment(HTMLParser):
             self.words.append(data)
 
 
-def _formula(markup: str) -> str:
+def _words(markup: str) -> str:
     reader = _Fragment()
     reader.feed(markup)
-    return "".join(reader.words)
-
-
-def _said(parts: Any) -> str:
-    """A compiled text of an exercise as plain words."""
-    if isinstance(parts, str):
-        return parts
-    if isinstance(parts, list):
-        return "".join(_said(part) for part in parts)
-    if "m" in parts:
-        return _formula(parts["m"])
-    return " " if "p" in parts else str(next((parts[key] for key in "cbi" if key in parts), ""))
+    return tidy("".join(reader.words))
 
 
 def exercise_words(state: dict[str, Any]) -> tuple[str, str, str]:
     """What an exercise asks, what it keeps back until it is answered, and its code."""
-    numbers = (state.get("variants") or [{}])[0].get("text", {})
-
-    def filled(parts: Any) -> str:
-        return re.sub(r"\{\{(.*?)\}\}", lambda m: str(numbers.get(m[1].strip(), "…")), _said(parts))
-
-    asked, kept = [filled(state["question"])], []
-    for kind in ("options", "items", "areas", "lines", "spots", "wrong"):
-        for one in state.get(kind, []):
-            asked.append(filled(one.get("text", "")))
-            kept.append(filled(one.get("why", "")))
-    kept += [filled(hint) for hint in state.get("hints", [])]
-    kept += [filled(state.get("why", "")), filled(state.get("solution", ""))]
-    kept += [filled(point) for point in state.get("points", [])]
+    kinds = ("options", "items", "areas", "lines", "spots", "wrong")
+    entries = [entry for kind in kinds for entry in state.get(kind, [])]
+    asked = [state["question"], *(entry.get("text", "") for entry in entries)]
+    kept_back = [entry.get("why", "") for entry in entries] + state.get("hints", [])
+    kept_back += [state.get("why", ""), state.get("solution", ""), *state.get("points", [])]
     code = [state.get("starter", ""), state.get("solution_code", "")]
     code += [line.get("code", "") for line in state.get("lines", [])]
-    return tidy(" ".join(asked)), tidy(" ".join(kept)), "\n".join(code)
+    numbers = state.get("variants", [{}])[0].get("text", {})
+    said, unsaid = (_words(filled(" ".join(texts), numbers)) for texts in (asked, kept_back))
+    return said, unsaid, "\n".join(code)
 
 
 class _Page(HTMLParser):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, exercise: Callable[[str], dict[str, Any]]) -> None:
         super().__init__()
-        self.name = name
+        self.name, self.exercise = name, exercise
         self.sections: list[Section] = []
         self.inside = False
         self.stack: list[tuple[str, set[str]]] = []
@@ -250,17 +236,22 @@ class _Page(HTMLParser):
                 self.now.terms[-1] += data
 
     def _widget(self, given: dict[str, str]) -> None:
-        state = json.loads(given.get("data-state") or "{}")
-        if given.get("data-widget") == "exercise" and isinstance(state, dict) and self.sections:
-            asked, kept, code = exercise_words(state)
+        if given.get("data-widget") == "exercise" and self.sections:
+            asked, kept, code = exercise_words(self.exercise(given["data-id"]))
             self.now.questions.append(asked)
             self.now.answers += kept + " "
             self.now.code += "\n" + code
 
 
-def sections(name: str, page: str) -> list[Section]:
-    """The sections of a page, in its order; those without a word are left out."""
-    reader = _Page(name)
+def sections(name: str, page: str, exercise: Callable[[str], dict[str, Any]]) -> list[Section]:
+    """The sections of a page, in its order; those without a word are left out.
+
+    Args:
+        name: of the page.
+        page: its HTML.
+        exercise: gives the content of an exercise by its name.
+    """
+    reader = _Page(name, exercise)
     reader.feed(page)
     for one in reader.sections:
         one.title, one.text, one.answers = tidy(one.title), tidy(one.text), tidy(one.answers)

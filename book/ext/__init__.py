@@ -20,7 +20,7 @@ PACKAGE = HERE.parents[1] / "d2lmini"
 # what makes a page of a notebook: when any of it changes, all pages are made anew
 MADE_BY = (
     *sorted(HERE.glob("*.py")),
-    HERE.parent / "behind.py",
+    HERE.parent / "stale.py",
     HERE.parent / "katex.py",
     HERE.parent / "glossary.py",
     PACKAGE / "notebook" / "svg.py",

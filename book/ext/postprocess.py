@@ -1,13 +1,12 @@
 """The last touches to a copy of each page: what its first paint needs travels inside it, the rest later.
 
 Styles go inside, without the formula and code rules that the page has no use for; the fonts of its formulas
-too, so that no line moves when they arrive. What the widgets know goes out, to a file of its own that they
+too, so that no line moves when they arrive. What the exercises know lies in a file of its own, which they
 fetch when they wake.
 """
 
 import base64
 import hashlib
-import html
 import json
 import re
 import shutil
@@ -18,26 +17,19 @@ from book.ext.css import used_rules
 from book.ext.font_subset import page_faces
 from book.ext.markup import small, small_script
 from book.ext.page import allow_only_these_styles
+from d2lmini.notebook.content import exercise_state
+from d2lmini.notebook.widgets import stored_widgets
 
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
-KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
-STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
 
 
-def _without_states(page: str, static: Path, name: str) -> str:
-    """The page without what its widgets know."""
-    states: list[object] = []
-
-    def take(match: re.Match[str]) -> str:
-        if match[2] == "{}":  # nothing to fetch
-            return match[0]
-        states.append(json.loads(html.unescape(match[2])))
-        return f"{match[1]} data-state='{len(states) - 1}'"
-
-    page = STATE.sub(take, page)
-    if not states:
+def _with_states(page: str, static: Path, name: str, language: str) -> str:
+    """Write what the exercises of a page know to a file; return the page, which then names it."""
+    exercises = [exercise for kind, exercise in stored_widgets(page) if kind == "exercise"]
+    if not exercises:
         return page
+    states = {exercise: exercise_state(exercise, language) for exercise in exercises}
     text = json.dumps(states, ensure_ascii=False, separators=(",", ":"))
     (static / "states").mkdir(exist_ok=True)
     (static / "states" / f"{name}.json").write_text(text, encoding="utf-8")
@@ -60,8 +52,8 @@ def postprocess(source: Path, target: Path, names: list[str], language: str) -> 
         page = (source / f"{name}.html").read_text(encoding="utf-8")
         characters = assets.formula_characters([source / f"{name}.html"])
         faces = "".join(assets.formula_face(font, shown) for font, shown in characters.items())
-        page = _without_states(page, static, name)
-        own = page_faces(page, set(KIND.findall(page)), language)
+        page = _with_states(page, static, name, language)
+        own = page_faces(page, {kind for kind, _ in stored_widgets(page)}, language)
         page, repeated = small(page)
         styles = (
             own

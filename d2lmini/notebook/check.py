@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from d2lmini.errors import one_of
 from d2lmini.language import current_language, message
 from d2lmini.notebook import progress
-from d2lmini.notebook.content import current_name, exercise_content
+from d2lmini.notebook.content import current_name, exercise_content, plain
 
 Case = tuple[Any, ...]
 Results = tuple[Tensor, ...]
@@ -747,19 +747,11 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         print(message("check_not_function", call=content["call"]))
         return
     task = TASKS[name]
-    verdict = _Verdict(task, {bug: _plain(text) for bug, text in content["bugs"].items()})
+    verdict = _Verdict(task, {bug: plain(text) for bug, text in content["bugs"].items()})
     finished = _within(seconds, lambda: verdict.judge(function))
     print(verdict.message if finished else message("check_time", seconds=f"{seconds:g}"))
     if finished and verdict.right:
         progress.answered(name, {"done": True})
-
-
-def _plain(text: list[Any]) -> str:
-    """A compiled text for print(): formulas in TeX, roots as √."""
-    parts = (
-        part if isinstance(part, str) else next(part[key] for key in "xcbi" if key in part) for part in text
-    )
-    return "".join(parts).replace("\\sqrt ", "√")
 
 
 class _Verdict:
