@@ -212,7 +212,8 @@ def described() -> Iterator[str]:
         if of_kind := form.model_of(read(path).data):
             examples[of_kind] = path  # the shortest comes last
     yield (form.__doc__ or "").partition("\n\n")[2]
-    for kind, model in [*form.MODELS.items(), ("spot, with a picture", form.Picture)]:
+    models: dict[str, type[form.Exercise]] = {**form.MODELS, "spot, with a picture": form.Picture}
+    for kind, model in models.items():
         schema = model.model_json_schema()
         yield from (f"## kind: {kind}", f"{model.__doc__}\n", *_keys(schema, schema["$defs"]), "")
         if example := examples.get(model):

@@ -15,7 +15,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -140,11 +140,11 @@ def _picture(value: Any) -> dict[str, str]:
 
 
 LARGEST = exercise_numbers.LARGEST
-_in_languages: Any = TypedDict(  # type: ignore[operator]
+_in_languages: Any = TypedDict(  # type: ignore[misc]  # the languages are found when this runs
     "_in_languages",
     dict.fromkeys(LANGUAGES, Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_words)]),
 )
-_in_languages.__pydantic_config__ = STRICT
+setattr(_in_languages, "__pydantic_config__", STRICT)  # noqa: B010  mypy knows no such name
 _written = {
     "properties": {language: {"type": "string"} for language in LANGUAGES},
     "required": list(LANGUAGES),
@@ -153,20 +153,10 @@ _by_language = {"type": ["string", "number", "object"], **_written, "additionalP
 _code = {"type": ["string", "null", "object"], **_written, "additionalProperties": False}
 
 Text = TypeAliasType("Text", Annotated[_in_languages, WrapValidator(_once), WithJsonSchema(_by_language)])
-
-
-def _number(least: float = -LARGEST, most: float = LARGEST) -> Any:
-    """Return the type of a number within bounds; whole ones stay whole."""
-    bounds = Field(ge=least, le=most, allow_inf_nan=False)
-    return Annotated[
-        float, bounds, AfterValidator(lambda value: int(value) if value == int(value) else value)
-    ]
-
-
-if TYPE_CHECKING:
-    Numeral = Size = Percent = float
-else:
-    Numeral, Size, Percent = _number(), _number(least=0), _number(0, 100)
+_whole = AfterValidator(lambda value: int(value) if value == int(value) else value)  # 3.0 as 3
+Numeral = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False), _whole]
+Size = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False), _whole]
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), _whole]
 Formula = TypeAliasType(
     "Formula", Annotated[Any, PlainValidator(_formula), WithJsonSchema({"type": ["number", "string"]})]
 )
@@ -460,7 +450,7 @@ def model_of(data: dict[str, Any]) -> type[Exercise] | None:
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of an exercise, by which editors complete and check a file."""
-    kinds = [*MODELS.items(), ("spot", Picture)]
+    kinds: list[tuple[str, type[Exercise]]] = [*MODELS.items(), ("spot", Picture)]
     _, schemas = models_json_schema([(model, "validation") for _, model in kinds])
     for kind, model in kinds:
         schemas["$defs"][model.__name__]["properties"]["kind"]["const"] = kind
