@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -15,6 +16,7 @@ from book.contents import BuildError, page_names, table_of_contents
 from book.ext.postprocess import Postprocessor
 from book.sections import sections
 from d2lmini.language import words
+from d2lmini.notebook.content import exercise_content
 
 # grammars of addresses, a second long: jsonschema does without, and nothing here is held against them
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -92,7 +94,7 @@ def _finish(here: Path, names: list[str], language: str) -> None:
         page = before.get(name)
         if not page or page["html"] != digest:
             finished.write(name, html)
-            read = [asdict(section) for section in sections(name, html)] if name in names else []
-            page = {"html": digest, "sections": read}
+            read = sections(name, html, partial(exercise_content, language=language)) if name in names else []
+            page = {"html": digest, "sections": [asdict(section) for section in read]}
         pages[name] = page
     file.write_text(json.dumps(pages, ensure_ascii=False), encoding="utf-8")

@@ -1,8 +1,8 @@
 """What the search knows of a page: its sections, each with its words, read from the finished HTML."""
 
-import json
 import keyword
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape, unescape
 from html.parser import HTMLParser
@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
 from d2lmini.letters import HAN
+from d2lmini.notebook.content import filled
 
 # elements without an end
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -79,41 +80,29 @@ def grouped(text: str) -> str:
     return text if re.fullmatch(r"[\w.⊤]*", text.strip()) else f"({text})"
 
 
-def _said(parts: Any) -> str:
-    """A compiled text of an exercise as plain words."""
-    if isinstance(parts, str):
-        return parts
-    if isinstance(parts, list):
-        return "".join(_said(part) for part in parts)
-    if "m" in parts:
-        return unescape(formulas_as_text(parts["m"]))
-    return " " if "p" in parts else str(next((parts[key] for key in "cbi" if key in parts), ""))
+def _words(markup: str) -> str:
+    """Return a compiled text as plain words."""
+    return tidy(unescape(re.sub(r"<[^>]*>", "", formulas_as_text(markup.replace("<p>", " ")))))
 
 
 def exercise_words(state: dict[str, Any]) -> tuple[str, str, str]:
     """What an exercise asks, what it keeps back until it is answered, and its code."""
-    numbers = (state.get("variants") or [{}])[0].get("text", {})
-
-    def filled(parts: Any) -> str:
-        return re.sub(r"\{\{(.*?)\}\}", lambda m: str(numbers.get(m[1].strip(), "…")), _said(parts))
-
-    asked, kept = [filled(state["question"])], []
-    for kind in ("options", "items", "areas", "lines", "spots", "wrong"):
-        for one in state.get(kind, []):
-            asked.append(filled(one.get("text", "")))
-            kept.append(filled(one.get("why", "")))
-    kept += [filled(hint) for hint in state.get("hints", [])]
-    kept += [filled(state.get("why", "")), filled(state.get("solution", ""))]
-    kept += [filled(point) for point in state.get("points", [])]
+    kinds = ("options", "items", "areas", "lines", "spots", "wrong")
+    entries = [entry for kind in kinds for entry in state.get(kind, [])]
+    asked = [state["question"], *(entry.get("text", "") for entry in entries)]
+    kept_back = [entry.get("why", "") for entry in entries] + state.get("hints", [])
+    kept_back += [state.get("why", ""), state.get("solution", ""), *state.get("points", [])]
     code = [state.get("starter", ""), state.get("solution_code", "")]
     code += [line.get("code", "") for line in state.get("lines", [])]
-    return tidy(" ".join(asked)), tidy(" ".join(kept)), "\n".join(code)
+    numbers = state.get("variants", [{}])[0].get("text", {})
+    said, unsaid = (_words(filled(" ".join(texts), numbers)) for texts in (asked, kept_back))
+    return said, unsaid, "\n".join(code)
 
 
 class _Page(HTMLParser):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, exercise: Callable[[str], dict[str, Any]]) -> None:
         super().__init__()
-        self.name = name
+        self.name, self.exercise = name, exercise
         self.sections: list[Section] = []
         self.inside = False
         self.stack: list[tuple[str, set[str]]] = []
@@ -206,17 +195,22 @@ class _Page(HTMLParser):
                 self.now.terms[-1] += data
 
     def _widget(self, given: dict[str, str]) -> None:
-        state = json.loads(given.get("data-state") or "{}")
-        if given.get("data-widget") == "exercise" and isinstance(state, dict) and self.sections:
-            asked, kept, code = exercise_words(state)
+        if given.get("data-widget") == "exercise" and self.sections:
+            asked, kept, code = exercise_words(self.exercise(given["data-id"]))
             self.now.questions.append(asked)
             self.now.answers += kept + " "
             self.now.code += "\n" + code
 
 
-def sections(name: str, page: str) -> list[Section]:
-    """The sections of a page, in its order; those without a word are left out."""
-    reader = _Page(name)
+def sections(name: str, page: str, exercise: Callable[[str], dict[str, Any]]) -> list[Section]:
+    """The sections of a page, in its order; those without a word are left out.
+
+    Args:
+        name: of the page.
+        page: its HTML.
+        exercise: gives the content of an exercise by its name.
+    """
+    reader = _Page(name, exercise)
     reader.feed(formulas_as_text(page))
     for one in reader.sections:
         one.title, one.text, one.answers = tidy(one.title), tidy(one.text), tidy(one.answers)

@@ -20,9 +20,9 @@ real_words = language.words
 
 
 def attacked(value: Any) -> Any:
-    """The same structure with an attack at the end of each text, but in the MathML that the tools compile."""
+    """The same structure with an attack at the end of each text."""
     if isinstance(value, dict):
-        return {key: inner if key in ("m", "id", "kind") else attacked(inner) for key, inner in value.items()}
+        return {key: inner if key == "kind" else attacked(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [attacked(inner) for inner in value]
     return value + ATTACK if isinstance(value, str) else value
@@ -43,12 +43,21 @@ def main(root: Path) -> None:
     from making import cell, make_book
 
     from book import build, edition
-    from d2lmini.notebook.content import exercise_state, readable
-    from d2lmini.notebook.widgets import fallback
+    from d2lmini.notebook import content
+    from tools.exercises import compile as compiler
 
     def exercise() -> dict:
-        body = readable(EXERCISE, "en")
-        made = fallback("exercise", EXERCISE, attacked(exercise_state(EXERCISE, "en")), body)
+        """Compile the exercise from the words of a hostile author."""
+        data = yaml.safe_load((compiler.SOURCES / f"{EXERCISE}.yaml").read_text(encoding="utf-8"))
+        source = root / "exercises" / f"{EXERCISE}.yaml"
+        source.parent.mkdir(parents=True)
+        source.write_text(yaml.safe_dump(attacked(data), allow_unicode=True), encoding="utf-8")
+        compiled, mistakes = compiler.compile_file(source)
+        assert not mistakes, mistakes
+        source.with_suffix(".json").write_text(compiled, encoding="utf-8")
+        (root / "exercises" / "formerly.json").write_text("{}", encoding="utf-8")
+        content._EXERCISES = root / "exercises"
+        made = content.stored(EXERCISE, "en")
         return cell(
             "code", "ex", "x", [{"output_type": "display_data", "data": {"text/html": made}, "metadata": {}}]
         )

@@ -1,5 +1,6 @@
 """A reader at one exercise, with a keyboard only: tests the bare page, the website and JupyterLab."""
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -115,18 +116,16 @@ class Reader:
     def order(self) -> list[int]:
         """The items as they stand, known again by their words and formulas."""
         return self.here.evaluate("""(root, items) => {
-            const text = (part) => typeof part === "string" ? part : part.c ?? part.b ?? part.i ??
-                new DOMParser().parseFromString(part.m, "text/xml").documentElement.textContent;
-            const known = items.map((item) => item.text.map(text).join(""));
+            const text = (markup) => new DOMParser().parseFromString(markup, "text/html").body.textContent;
+            const known = items.map((item) => text(item.text));
             return [...root.querySelectorAll(".d2l-order li > span:nth-child(2)")]
                 .map((node) => known.indexOf(node.textContent));
         }""", self.state["items"])  # fmt: skip
 
 
-def plain(text: Any) -> str:
+def plain(markup: str) -> str:
     """The longest run of words in a compiled text: by it the text is known again on the page."""
-    parts = [text] if isinstance(text, str) else [part for part in text if isinstance(part, str)]
-    return max((piece for part in parts for piece in re.split(r"\{\{.*?\}\}", part)), key=len).strip()
+    return html.unescape(max(re.split(r"<math.*?</math>|<[^>]*>|\{\{.*?\}\}", markup), key=len)).strip()
 
 
 def answers(state: dict[str, Any]) -> tuple[Any, list[tuple[Any, Any]]]:  # noqa: PLR0911  one return, one kind

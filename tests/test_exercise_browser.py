@@ -15,6 +15,7 @@ import d2lmini as d2l
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import content, widgets
 from tools.exercises.format import MODELS
+from tools.exercises.text import to_html
 
 NAMES = content.exercise_names()
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -28,7 +29,7 @@ window.start = (state, answer = {}, beside = false) => {
     set: (name, value) => (values[name] = value),
     on: (_, call) => listeners.push(call),
     off: (_, call) => listeners.splice(listeners.indexOf(call), 1),
-    save_changes: () => (window.saved = values.answer),
+    save_changes: () => (window.saves = [...(window.saves ?? []), values.answer]),
     tell: (answer) => { values.answer = answer; listeners.forEach((call) => call()); },
     listeners,
   };
@@ -197,7 +198,7 @@ def has_numbers_to_fill(name: str) -> bool:
 
 def test_scripts_of_formulas_are_smaller_than_their_letters(sheet: Sheet) -> None:
     sheet.open("self-attention/why-scale")
-    sheet.start({**sheet.state, "question": [{"m": "<math><msub><mi>x</mi><mn>2</mn></msub></math>"}]})
+    sheet.start({**sheet.state, "question": "<math><msub><mi>x</mi><mn>2</mn></msub></math>"})
     sizes = sheet.page.evaluate(
         "['mi', 'mn'].map((tag) => parseFloat(getComputedStyle(document.querySelector(tag)).fontSize))"
     )
@@ -219,11 +220,90 @@ def test_what_is_done_stays_done(sheet: Sheet) -> None:
     sheet.give(1)
     sheet.press("Check")
     assert "Not yet." in sheet.verdict and sheet.answer["done"] is True
+    kicker = sheet.here.locator(".d2l-kicker")
+    assert "✓ solved before" in kicker.inner_text() and "✓ done" not in kicker.inner_text()
+    assert seen(kicker.locator(".d2l-solved"))
+    sheet.give(0)
+    sheet.press("Check")
+    assert "✓ done" in kicker.inner_text()
+
+
+def seen(node: Any) -> bool:
+    """Say whether a person sees it: it has room, lies in the window, and nothing covers it."""
+    node.scroll_into_view_if_needed()
+    return node.evaluate("""node => {
+        const { left, top, width, height } = node.getBoundingClientRect();
+        const there = document.elementFromPoint(left + width / 2, top + height / 2);
+        return width > 1 && height > 1 && left >= 0 && top >= 0 && left + width <= innerWidth
+            && top + height <= innerHeight && node.contains(there);
+    }""")
+
+
+def test_a_wrong_number_is_told_where_help_is(sheet: Sheet) -> None:
+    sheet.open("self-attention/thinking-machines")
+    for button in ("Hint", "Stronger hint", "Show the solution"):
+        sheet.give(0.4321)
+        sheet.press("Check")
+        assert "Not yet." in sheet.verdict and f"“{button}” below" in sheet.verdict
+        assert seen(sheet.here.locator(".d2l-note"))
+        sheet.press(button)
+    assert "below" not in sheet.verdict
+
+
+def test_the_chosen_prediction_is_marked_as_right_or_wrong(sheet: Sheet) -> None:
+    right, wrong = answers(sheet.open(KINDS["predict"]).state)
+    for given, mark, verdict in (
+        (wrong[0][0], "✗", "✗ It turns out"),
+        (right, "✓", "✓ Your guess was right"),
+    ):
+        sheet.open(KINDS["predict"]).give(given)
+        sheet.press("That is my guess")
+        assert verdict in sheet.verdict
+        why = sheet.here.locator(".d2l-options > div").nth(given).locator(".d2l-why")
+        assert why.get_attribute("data-mark") == mark and "your choice" in why.inner_text()
+        assert seen(why)
+
+
+# ---- what is typed is saved now and then, and lost never
+
+
+@pytest.mark.parametrize("kind", ["number", "open", "matrix"])
+def test_typing_saves_at_most_once_a_second(sheet: Sheet, kind: str) -> None:
+    names = [name for name in NAMES if content.exercise_content(name, "en")["kind"] == kind]
+    sheet.open(next(name for name in names if kind != "matrix" or has_numbers_to_fill(name)))
+    sheet.to("input, textarea")
+    sheet.page.evaluate("window.saves = []")
+    sheet.page.keyboard.type("0." + "1" * 60, delay=30)
+    assert 1 <= sheet.page.evaluate("saves.length") <= 4
+    sheet.page.keyboard.type("2")
+    sheet.page.keyboard.press("Tab")  # the field is left
+    last = sheet.page.evaluate("saves.at(-1).given")
+    assert (last[0][0] if kind == "matrix" else last) == "0." + "1" * 60 + "2"
+    count = sheet.page.evaluate("saves.length")
+    sheet.page.wait_for_timeout(1200)
+    assert sheet.page.evaluate("saves.length") == count
+
+
+@pytest.mark.parametrize("leaves", ["dispatchEvent(new Event('pagehide'))", "stop()"])
+def test_what_was_typed_is_saved_when_the_page_or_the_widget_goes(sheet: Sheet, leaves: str) -> None:
+    sheet.open(KINDS["open"]).give("Because")
+    sheet.page.evaluate(leaves)
+    assert sheet.answer["given"] == "Because"
+    saved = sheet.page.evaluate("saves.length")
+    sheet.page.evaluate("dispatchEvent(new Event('pagehide'))")  # there is nothing left to save
+    assert sheet.page.evaluate("saves.length") == saved
+
+
+def test_what_is_being_typed_is_newer_than_what_the_host_tells(sheet: Sheet) -> None:
+    sheet.open(KINDS["open"]).give("Because of the mask")
+    sheet.page.evaluate("model.tell({given: 'Because'})")
+    assert sheet.here.locator("textarea").input_value() == "Because of the mask"
+    sheet.keeps(given="Because of the mask")
 
 
 def test_an_open_answer_is_kept_while_it_is_written(sheet: Sheet) -> None:
     sheet.open(KINDS["open"]).give("Because")
-    assert sheet.answer["given"] == "Because"
+    sheet.keeps(given="Because")
 
 
 def test_every_kind_is_used() -> None:
@@ -353,21 +433,26 @@ def test_arrow_keys_walk_through_a_matrix(sheet: Sheet) -> None:
 
 
 def test_hostile_words_stay_words(sheet: Sheet) -> None:
-    sheet.open("self-attention/why-scale")
+    """What an author writes, what fills a place, and what a reader types."""
+    sheet.open("self-attention/thinking-machines")
     bad = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
     state = json.loads(json.dumps(sheet.state))
-    state["question"] = [bad, {"b": bad}, {"c": bad}, {"i": bad}]
-    state["hints"] = [[bad], [bad]]
-    for option in state["options"]:
-        option["text"] = option["why"] = [bad]
+    state["question"] = to_html(f"{bad} **{bad}** *{bad}* `{bad}`", "en") + "{{a}}"
+    state["solution"] = state["why"] = to_html(bad, "en")
+    state["hints"] = [state["solution"], "{{a}}"]
+    state["variants"] = [{**state["variants"][0], "text": {"a": bad}}]
     sheet.start(state)
-    sheet.page.locator("input").first.click()
+    assert sheet.page.locator(".d2l-question").inner_text().count(bad) == 5
+    sheet.give(bad)
     for _ in range(3):  # hint, stronger hint, solution
         sheet.page.locator(".d2l-bar button:visible").last.click()
+    assert sheet.help.count(bad) == 3
     sheet.page.locator(".d2l-main").click()
+    sheet.give(0.88)
+    sheet.page.locator(".d2l-main").click()
+    assert bad in sheet.verdict
     assert sheet.page.locator("main img, main script").count() == 0
     assert sheet.page.evaluate("window.hacked") is None
-    assert bad in sheet.page.locator(".d2l-question").inner_text()
 
 
 def test_dark_follows_the_page(sheet: Sheet) -> None:

@@ -267,26 +267,27 @@ words</strong> of <code class="docutils"><span class="pre">code_here</span></cod
 <span class="katex-html">dk</span></span></h2>
 <details class="hidden-code"><summary>Show</summary><div class="cell_input"><pre>import torch
 soft = <b>torch.softmax</b>(scores)</pre></div></details><div class="cell_output"><pre>tensor(1)</pre></div>
-<div class="cell_output"><div class="d2l-widget" data-widget="exercise" data-state='STATE'><div>no</div></div>
+<div class="cell_output">
+<div class="d2l-widget" data-widget="exercise" data-id="page/cake"><div>no</div></div>
 </div>
 <p>第一行
 第二行。</p><svg><text>drawn</text></svg><p>End.</p></section></section></article><p>No</p></body>"""
 EXERCISE = {
-    "question": ["How large is ", {"m": "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>"}, " of {{n}}?"],
+    "question": "How large is <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> of <strong>{{n}}</strong>?",
     "variants": [{"text": {"n": "8"}}],
-    "options": [{"text": ["Four"], "why": ["It is half."], "correct": True}],
-    "hints": [["Think of a cake."]],
-    "solution": ["8/2.", {"p": True}, {"b": "So four."}],
+    "options": [{"text": "Four &amp; more", "why": "It is half.", "correct": True}],
+    "hints": ["Think of a cake."],
+    "solution": "<p>8/2.</p><p>So <em>four</em>.</p>",
     "solution_code": "answer = 4",
 }
 
 
 def test_a_page_is_read_section_by_section() -> None:
-    top, root = sections("page", PAGE.replace("STATE", json.dumps(EXERCISE)))
+    top, root = sections("page", PAGE, {"page/cake": EXERCISE}.__getitem__)
     assert (top.anchor, top.title, top.text) == ("top", "Top", "Take two words of code_here.")
     assert top.terms == ["two words"]
     assert (root.anchor, root.title, root.text) == ("root", "Divide by √d_k", "第一行第二行。 End.")
-    assert root.questions == ["How large is 1/2 of 8? Four"]
+    assert root.questions == ["How large is 1/2 of 8? Four & more"]
     assert root.answers == "It is half. Think of a cake. 8/2. So four."
     assert root.code.split() == ["torch", "soft", "softmax", "scores", "answer"]
 

@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,14 @@ from sphinx.environment import BuildEnvironment
 
 from book import inputs
 from book.chapters import note_of, source as text_of
-from book.ext import maths, svg, welcome
+from book.ext import svg, welcome
 from book.stale import stale_cells
 from d2lmini.language import words
+from d2lmini.notebook.content import readable
+from d2lmini.notebook.widgets import fallback, stored_widgets
 
-WIDGET = re.compile(r'<div class="d2l-widget"[^>]*>')
-ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-MATHS_IN_TEXT = re.compile(r"\$([^$<>]+)\$")
 
 
 def only_shows(code: str) -> bool:
@@ -49,26 +47,13 @@ def printed_code(notebook: dict[str, Any]) -> list[str]:
     ]
 
 
-def _typeset_fallback(markup: str, where: str) -> str:
-    """Typeset `$…$` in the text of a widget's stored fallback, but not in its attributes: its state."""
-    parts = re.split(r"(<[^>]*>)", markup)
-    for index in range(0, len(parts), 2):
-        parts[index] = MATHS_IN_TEXT.sub(
-            lambda m: maths.render(unescape(m[1]), display=False, where=where), parts[index]
-        )
-    return "".join(parts)
+def _drawn(kind: str, name: str, language: str) -> str:
+    """What stands on the page until a widget is awake; empty where that is what the notebook stores."""
+    body = readable(name, language) if kind == "exercise" else welcome.first_view(kind, language)
+    return fallback(kind, name, body) if body else ""
 
 
-def _drawn(markup: str, language: str) -> str:
-    """The stored fallback of a widget, or in its place what the widget will look like."""
-    tag = WIDGET.match(markup)
-    view = welcome.first_view(dict(ATTRIBUTE.findall(tag[0]))["data-widget"], language) if tag else ""
-    return f"{tag[0]}{view}</div>" if tag and view else markup
-
-
-def _prepare_output(
-    output: dict[str, Any], prefix: str, where: str, label: str, language: str = "en"
-) -> None:
+def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: str = "en") -> None:
     data = output.get("data", {})
     if "image/svg+xml" in data:
         drawing = "".join(data.pop("image/svg+xml"))
@@ -80,18 +65,18 @@ def _prepare_output(
         output["data"] = {"text/html": svg.picture(picture, alt=alt)}
     elif "text/html" in data:
         markup = "".join(data["text/html"])
-        if WIDGET.search(markup):
-            # the stored text/plain is for terminals; the page takes the fallback and wakes it
-            output["data"] = {"text/html": _typeset_fallback(_drawn(markup, language), where)}
+        for kind, name in stored_widgets(markup):
+            # the stored text/plain is for terminals; the page takes the HTML and wakes it
+            output["data"] = {"text/html": _drawn(kind, name, language) or markup}
 
 
-def _widgets(notebook: dict[str, Any]) -> list[dict[str, str]]:
-    found = []
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", []):
-            for tag in WIDGET.findall("".join(output.get("data", {}).get("text/html", ""))):
-                found.append({name: unescape(value) for name, value in ATTRIBUTE.findall(tag)})
-    return found
+def _widgets(notebook: dict[str, Any]) -> list[tuple[str, str]]:
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    return [
+        widget
+        for output in outputs
+        for widget in stored_widgets("".join(output.get("data", {}).get("text/html", "")))
+    ]
 
 
 def _description(notebook: dict[str, Any]) -> str:
@@ -116,10 +101,8 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     plot = words(language)["site"]["script"]["plot"]
     meta = app.env.metadata[docname]
     ids = [cell["id"] for cell in notebook["cells"]]
-    widgets = _widgets(notebook)
     meta["cell_ids"] = ids
-    meta["widgets"] = widgets
-    meta["exercises"] = [w["data-id"] for w in widgets if w.get("data-widget") == "exercise"]
+    meta["exercises"] = [name for kind, name in _widgets(notebook) if kind == "exercise"]
     meta["description"] = _description(notebook)
     meta["notes"] = {cell["id"]: note for cell in notebook["cells"] if (note := note_of(cell))}
     meta["behind"] = []
@@ -133,7 +116,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     for cell in notebook["cells"]:
         for count, output in enumerate(cell.get("outputs", [])):
             prefix = f"{cell['id']}-{count}-"
-            _prepare_output(output, prefix, f"{docname}#{cell['id']}", plot, language)
+            _prepare_output(output, prefix, plot, language)
         if cell.get("outputs") and only_shows(text_of(cell)):
             cell["metadata"].setdefault("tags", []).append("remove-input")
     source[0] = json.dumps(notebook)

@@ -1,13 +1,12 @@
 """Finish a copy of each page: what its first paint needs travels inside it, the rest comes later.
 
 Styles go inside, without the formula and code rules that the page has no use for; the fonts of its formulas
-too, so that no line moves when they arrive. What the widgets know goes out, to a file of its own that they
+too, so that no line moves when they arrive. What the exercises know lies in a file of its own, which they
 fetch when they wake.
 """
 
 import base64
 import hashlib
-import html
 import json
 import re
 import shutil
@@ -18,28 +17,21 @@ from book.ext.css import used_rules
 from book.ext.font_subset import page_faces
 from book.ext.markup import compact_markup
 from book.ext.page import allow_only_these_styles
+from d2lmini.notebook.content import exercise_state
+from d2lmini.notebook.widgets import stored_widgets
 
-# the style sheets that the layout links; its icon; the kind of a widget; a widget and its state
+# the style sheets that the layout links; its icon
 SHEETS = re.compile(r'(?:<link rel="stylesheet" href="_static/(?:site|formulas)\.css\?\w+">\s*)+')
 ICON = re.compile(r'<link rel="icon" href="_static/icon\.svg"')
-KIND = re.compile(r'<div class="d2l-widget" data-widget="([\w-]+)"')
 THIN = re.compile(r"(?<=\d)\u2009(?=\d)")  # a line may break at it
-STATE = re.compile(r"(<div class=\"d2l-widget\"[^>]*) data-state='([^']*)'")
 
 
-def _without_states(page: str, static: Path, name: str) -> str:
-    """The page without what its widgets know."""
-    states: list[object] = []
-
-    def take(match: re.Match[str]) -> str:
-        if match[2] == "{}":  # nothing to fetch
-            return match[0]
-        states.append(json.loads(html.unescape(match[2])))
-        return f"{match[1]} data-state='{len(states) - 1}'"
-
-    page = STATE.sub(take, page)
-    if not states:
+def _with_states(page: str, static: Path, name: str, language: str) -> str:
+    """Write what the exercises of a page know to a file; return the page, which then names it."""
+    exercises = [exercise for kind, exercise in stored_widgets(page) if kind == "exercise"]
+    if not exercises:
         return page
+    states = {exercise: exercise_state(exercise, language) for exercise in exercises}
     text = json.dumps(states, ensure_ascii=False, separators=(",", ":"))
     (static / "states").mkdir(exist_ok=True)
     (static / "states" / f"{name}.json").write_text(text, encoding="utf-8")
@@ -64,8 +56,8 @@ class Postprocessor:
         """Write the finished copy of a page."""
         page = THIN.sub("\u202f", page)
         formula_fonts = assets.formula_characters(page)
-        page = _without_states(page, self.static, name)
-        own_fonts = page_faces(page, set(KIND.findall(page)), self.language)
+        page = _with_states(page, self.static, name, self.language)
+        own_fonts = page_faces(page, {kind for kind, _ in stored_widgets(page)}, self.language)
         page, repeated = compact_markup(page)
         styles = (
             own_fonts

@@ -1,7 +1,6 @@
 """The printed edition as a page of its own, which a browser fills from the built pages and prints."""
 
 import json
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ from book.ext import assets
 from book.katex import FOLDER as KATEX
 from book.paper.exercises import on_paper
 from d2lmini.language import words
+from d2lmini.notebook.widgets import stored_widgets
 
 HERE = Path(__file__).parent
 ADDRESS = "paper.html"  # beside the pages, for the browser that prints alone
-WIDGET = re.compile(r'<div class="d2l-widget" data-widget="exercise" data-id="([^"]+)"')
 
 
 def live_address(config: dict[str, Any]) -> str:
@@ -48,7 +47,7 @@ def document(root: Path, site: Path, language: str) -> str:
     for name, part in parts(table_of_contents(root)):
         number += part == "chapters"
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
-        exercises = {id: on_paper(id, language) for id in WIDGET.findall(text)}
+        exercises = {id: on_paper(id, language) for kind, id in stored_widgets(text) if kind == "exercise"}
         pages.append({"name": name, "number": number if part == "chapters" else None, "exercises": exercises})
     live = live_address(config)
     given = {

@@ -43,21 +43,13 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
         print(message("check_not_function", call=content["call"]))
         return
     task = tasks.load_task(name)
-    verdict = _Verdict(task, {bug: _plain(text) for bug, text in content["bugs"].items()})
+    verdict = _Verdict(task, {bug: plain(text) for bug, text in content["bugs"].items()})
     end = _within(seconds, lambda: verdict.judge(function))
     print(verdict.message if end == "finished" else message("check_time", seconds=f"{seconds:g}"))
     if end == "running":
         print(message("check_running"))
     if end == "finished" and verdict.right:
         progress.answered(name, {"done": True})
-
-
-def _plain(text: list[Any]) -> str:
-    """A compiled text for print(): formulas in TeX, roots as √."""
-    parts = (
-        part if isinstance(part, str) else next(part[key] for key in "xcbi" if key in part) for part in text
-    )
-    return "".join(parts).replace("\\sqrt ", "√")
 
 
 class _Verdict:

@@ -6,6 +6,7 @@ a widget or a kernel: the website and the author's tools use it as well.
 
 import html
 import json
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,8 +15,10 @@ from d2lmini.errors import nearest, one_of
 from d2lmini.language import words
 from d2lmini.notebook import widgets
 
+FORMULA = re.compile(
+    r'<math data-tex="([^"]*)"([^>]*)>.*?</math>'
+)  # of a compiled text: its TeX, its display
 _EXERCISES = files("d2lmini") / "assets" / "exercises"
-_TAGS = {"c": "code", "b": "strong", "i": "em"}
 
 
 def exercise_names() -> list[str]:
@@ -37,8 +40,8 @@ def exercise_names() -> list[str]:
 @cache
 def former_names() -> dict[str, str]:
     """Return the names that exercises had, each with the one that it has now."""
-    found: dict[str, str] = json.loads((_EXERCISES / "formerly.json").read_text(encoding="utf-8"))
-    return found
+    names: dict[str, str] = json.loads((_EXERCISES / "formerly.json").read_text(encoding="utf-8"))
+    return names
 
 
 def current_name(name: str) -> str:
@@ -54,8 +57,8 @@ def current_name(name: str) -> str:
 def exercise_content(name: str, language: str) -> dict[str, Any]:
     """Return an exercise in one language.
 
-    Texts are lists of strings and of parts: ``m`` a formula as MathML with its TeX ``x``, ``c`` code,
-    ``b`` and ``i`` emphasis, ``p`` a new paragraph.
+    Texts are HTML with MathML, the TeX of each formula in its attribute ``data-tex``; {{name}} stands for a
+    number that differs from try to try (`filled`).
 
     Args:
         name: ``"<chapter>/<slug>"``, of now or of former times.
@@ -75,13 +78,14 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
 
 
 def exercise_state(name: str, language: str) -> dict[str, Any]:
-    """Return what the widget shows: the content without TeX and without the known bugs of code."""
-    state: dict[str, Any] = _without(exercise_content(name, language), {"x", "bugs"})
-    return state
+    """Return what the widget shows: the content without the known bugs of code."""
+    return {key: value for key, value in exercise_content(name, language).items() if key != "bugs"}
 
 
 def stored(name: str, language: str) -> str:
     """Return the HTML that a notebook stores of an exercise, the same bytes every time.
+
+    Its formulas are $...$, which notebook viewers typeset themselves; some would take MathML away.
 
     Args:
         name: ``"<chapter>/<slug>"``.
@@ -94,62 +98,57 @@ def stored(name: str, language: str) -> str:
         >>> stored("self-attention/why-scale", "vi")[:50]
         '<div class="d2l-widget" data-widget="exercise" dat'
     """
-    return widgets.fallback("exercise", name, exercise_state(name, language), readable(name, language))
+    return widgets.fallback("exercise", name, _formulas_in_tex(readable(name, language), "$"))
 
 
 def readable(name: str, language: str) -> str:
-    """Return an exercise as plain HTML, for a page on which no widget runs."""
+    """Return the whole question as HTML with MathML, for a page on which no widget runs."""
     content, labels = exercise_content(name, language), words(language)["exercises"]
-    numbers = content.get("variants", [{}])[0].get("text", {})
-
-    def listed(texts: Any) -> str:
-        return "<ul>" + "".join(f"<li>{_html(text, numbers)}</li>" for text in texts) + "</ul>"
-
-    parts = [f"<div><strong>{html.escape(labels['kind_' + content['kind']])}</strong></div>"]
-    parts.append(f"<div>{_html(content['question'], numbers)}</div>")
-    if "options" in content:
-        parts.append(listed(option["text"] for option in content["options"]))
-    if "items" in content:
-        parts.append(listed(content["items"][index]["text"] for index in content["shuffled"]))
-    if "lines" in content:
-        code = "\n".join(
-            f"{number:2}  {line['code']}" for number, line in enumerate(content["lines"], start=1)
-        )
-        parts.append(f"<pre>{html.escape(code, quote=False)}</pre>")
-    if "values" in content:
-        rows = "\n".join("  ".join(row) for row in content["values"])
-        parts.append(f"<pre>{html.escape(rows, quote=False)}</pre>")
-    if "areas" in content:
-        parts.append(listed(area["text"] for area in content["areas"]))
-    if "starter" in content:
-        parts.append(f"<pre>{html.escape(content['starter'], quote=False)}</pre>")
-        call = html.escape(content["call"])
-        parts.append(f"<div>{_html(labels['check_with'], {})} <code>{call}</code></div>")
-    else:
-        parts.append(f"<div><em>{html.escape(labels['run_cell'])}</em></div>")
-    return "".join(parts)
+    asked = content["options"] if "options" in content else content.get("areas", ())
+    items = [entry["text"] for entry in asked]
+    items += [content["items"][index]["text"] for index in content.get("shuffled", ())]
+    if "columns" in content:
+        blank = ["…"] * len(content["columns"])
+        rows = zip(content["rows"], content.get("values", [blank] * len(content["rows"])), strict=True)
+        items += [" | ".join(("", *content["columns"]))]
+        items += [" | ".join((f"<strong>{row}</strong>", *cells)) for row, cells in rows]
+    lines = [f"{number:2}  {line['code']}" for number, line in enumerate(content.get("lines", ()), start=1)]
+    code = "\n".join(lines) or content.get("starter", "")
+    parts = [
+        f"<div><strong>{html.escape(labels['kind_' + content['kind']])}</strong></div>",
+        f"<div>{content['question']}</div>",
+        f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else "",
+        f"<pre>{html.escape(code, quote=False)}</pre>" if code else "",
+        f"<div>{html.escape(labels['check_with'])} <code>{html.escape(content['call'])}</code></div>"
+        if "call" in content
+        else f"<div><em>{html.escape(labels['run_cell'])}</em></div>",
+    ]
+    return filled("".join(parts), content.get("variants", [{}])[0].get("text", {}))
 
 
-def _html(text: Any, numbers: dict[str, str]) -> str:
-    """Return a compiled text as HTML; formulas as $...$, which notebook viewers typeset themselves."""
-    pieces = []
-    for part in [text] if isinstance(text, str) else text:
-        if isinstance(part, str):
-            piece = html.escape(part, quote=False)
-        elif "m" in part:
-            piece = html.escape(f"$${part['x']}$$" if part.get("d") else f"${part['x']}$", quote=False)
-        elif "p" in part:
-            piece = "</div><div>"
-        else:
-            ((key, inner),) = part.items()
-            piece = f"<{_TAGS[key]}>{html.escape(inner, quote=False)}</{_TAGS[key]}>"
-        for name, number in numbers.items():
-            piece = piece.replace("{{" + name + "}}", html.escape(number, quote=False))
-        pieces.append(piece)
-    return "".join(pieces)
+def filled(markup: str, numbers: dict[str, str]) -> str:
+    """Return a compiled text with numbers in the places of their names."""
+    for name, number in numbers.items():
+        markup = markup.replace("{{" + name + "}}", html.escape(number))
+    return markup
 
 
-def _without(value: Any, keys: set[str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _without(inner, keys) for key, inner in value.items() if key not in keys}
-    return [_without(inner, keys) for inner in value] if isinstance(value, list) else value
+def plain(markup: str) -> str:
+    r"""Return a compiled text for print(): formulas in TeX, roots as √.
+
+    Example:
+        >>> plain('Divide by <em>the</em> <math data-tex="\sqrt d"><msqrt><mi>d</mi></msqrt></math>.')
+        'Divide by the √d.'
+    """
+    text = re.sub(r"<[^>]*>", "", _formulas_in_tex(markup.replace("</p><p>", "\n")))
+    return html.unescape(text).replace("\\sqrt ", "√")
+
+
+def _formulas_in_tex(markup: str, sign: str = "") -> str:
+    """Replace the MathML by its TeX, between dollar signs if one is given: two for a displayed formula."""
+
+    def tex(match: re.Match[str]) -> str:
+        around = sign * 2 if "display" in match[2] else sign
+        return f"{around}{match[1]}{around}"
+
+    return FORMULA.sub(tex, markup)

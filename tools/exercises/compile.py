@@ -13,6 +13,7 @@ import random
 import re
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,56 +70,44 @@ def _compiled(source: Source) -> dict[str, Any]:
     """Return an exercise in all languages, or {} after adding its mistakes to the source."""
     data = source.data
     if (model := form.model_of(data)) is None:
-        kinds = ", ".join(form.MODELS)
-        source.add(("kind",), f"unknown kind {form.short(data.get('kind'))}; known: {kinds}")
+        kind, kinds = data.get("kind"), ", ".join(form.MODELS)
+        unknown = repr(kind)[:60] if isinstance(kind, str) else type(kind).__name__
+        source.add(("kind",), f"unknown kind {unknown}; known: {kinds}")
         return {}
     numbers = form.Numbers()
-    if data["kind"] == "number":
-        named = [data.get(key) for key in ("parameters", "let")]
-        numbers.names = frozenset(name for names in named if isinstance(names, dict) for name in names)
+    if model is form.Number:
+        tables = [data.get(key) for key in ("parameters", "let")]
+        numbers.names = frozenset(name for table in tables if isinstance(table, dict) for name in table)
     try:
-        exercise = model.model_validate(data, context=numbers)
-        own = _own_part(exercise, numbers, source.path.stem)
+        return _content(model.model_validate(data, context=numbers), numbers, source.path.stem)
     except ValidationError as error:
-        for found in error.errors(include_url=False):
-            source.add(found["loc"], form.in_words(found, model))
-        return {}
+        for details in error.errors(include_url=False, include_input=False):
+            place = tuple(key for key in details["loc"] if key != "[key]")
+            message = details["msg"].removeprefix("Value error, ")
+            source.add(place, f"{'.'.join(map(str, place))}: {message}".removeprefix(": "))
     except Mistake as mistake:
         source.add(mistake.where or ("answer",), str(mistake))
-        return {}
-    help_ = {"hints": exercise.hints} if isinstance(exercise, form.Helped) else {}
-    return {
-        "kind": data["kind"],
-        "question": exercise.question,
-        **own,
-        **help_,
-        "solution": exercise.solution,
-        "formerly": exercise.formerly,
-    }
+    return {}
 
 
-def _own_part(exercise: form.Exercise, numbers: form.Numbers, name: str) -> dict[str, Any]:
-    """Return what only this kind has; the name of the exercise draws its numbers and its order."""
-    common = {"kind", "question", "formerly", "hints", "solution"}
-    own = exercise.model_dump(exclude=common, exclude_defaults=True)
+def _content(exercise: form.Exercise, numbers: form.Numbers, name: str) -> dict[str, Any]:
+    """Return what a reader meets of an exercise; its name draws its numbers and its order."""
+    content = exercise.model_dump(exclude_defaults=True, exclude={"parameters", "let", "where", "answer"})
     match exercise:
         case form.Number():
-            why = {"why": exercise.why} if exercise.why else {}
-            wrong = [{"why": entry["why"]} for entry in own["wrong"]]
-            tries = variants(exercise, numbers.shown, name)
-            return {"wrong": wrong, "tolerance": exercise.tolerance, **why, "variants": tries}
+            content["wrong"] = [{"why": entry["why"]} for entry in content["wrong"]]
+            content["variants"] = variants(exercise, numbers.shown, name)
         case form.Matrix():
-            labels = {"rows": exercise.rows, "columns": exercise.columns, "tolerance": exercise.tolerance}
-            return labels | own
+            content["tolerance"] = exercise.tolerance
         case form.Order():
             shuffled = list(range(len(exercise.items)))
             draw = random.Random(name)
             while shuffled == sorted(shuffled):
                 draw.shuffle(shuffled)
-            return {"items": own.pop("items"), "shuffled": shuffled, **own}
+            content["shuffled"] = shuffled
         case form.Spot():
-            return own | {"values": [[f"{value:.2f}" for value in row] for row in exercise.values]}
-    return own
+            content["values"] = [[f"{value:.2f}" for value in row] for row in exercise.values]
+    return content
 
 
 def _in_language(value: Any, language: str) -> Any:
@@ -156,9 +145,12 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
         if old in seen
     ]
     if not mistakes:
-        stale += _store(
-            COMPILED / "formerly.json", json.dumps(dict(sorted(formerly.items())), indent=1) + "\n", checking
-        )
+        generated = {
+            COMPILED / "formerly.json": dict(sorted(formerly.items())),
+            SOURCES / "schema.json": form.schema(),
+        }
+        for target, table in generated.items():
+            stale += _store(target, json.dumps(table, indent=1, ensure_ascii=False) + "\n", checking)
     for path in sorted(set(COMPILED.glob("*/*.json")) - wanted):
         if checking:
             stale.append(f"{shown(path, ROOT)}: its YAML file is gone")
@@ -194,19 +186,15 @@ def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
         for cell in notebook["cells"]:
             for output in cell.get("outputs", ()):
                 old = "".join(output.get("data", {}).get("text/html", ""))
-                if not (
-                    tag := re.match(r'<div class="d2l-widget" data-widget="([\w-]+)" data-id="([^"]+)"', old)
-                ):
-                    continue
-                kind, name = tag.groups()
-                stored = content.stored if kind == "exercise" else widgets.stored_explorer
-                try:
-                    new = stored(name, path.parent.name)
-                except ValueError as error:
-                    raise CourseError(f"{shown(path, root)}#{cell['id']}: {error}") from None
-                if new != old:
-                    output["data"]["text/html"] = lines(new)
-                    cells.append(cell["id"])
+                for kind, name in widgets.stored_widgets(old):
+                    stored = content.stored if kind == "exercise" else widgets.stored_explorer
+                    try:
+                        new = stored(name, path.parent.name)
+                    except ValueError as error:
+                        raise CourseError(f"{shown(path, root)}#{cell['id']}: {error}") from None
+                    if new != old:
+                        output["data"]["text/html"] = lines(new)
+                        cells.append(cell["id"])
         if cells:
             stale.append(f"{shown(path, root)}: what is stored in {', '.join(cells)} is not current")
             if not checking:
@@ -217,50 +205,42 @@ def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
 # ---- the format, in words
 
 
-def described() -> str:
-    """Return the format of an exercise: for each kind its keys, their types and meanings, and an example."""
+def described() -> Iterator[str]:
+    """Yield the format of an exercise: for each kind its keys, their types and meanings, and an example."""
     examples: dict[type[form.Exercise], Path] = {}
     for path in sorted(SOURCES.glob("*/*.yaml"), key=lambda path: path.stat().st_size, reverse=True):
         if of_kind := form.model_of(read(path).data):
             examples[of_kind] = path  # the shortest comes last
-    parts = [(form.__doc__ or "").partition("\n\n")[2]]
+    yield (form.__doc__ or "").partition("\n\n")[2]
     models: dict[str, type[form.Exercise]] = {**form.MODELS, "spot, with a picture": form.Picture}
     for kind, model in models.items():
         schema = model.model_json_schema()
-        parts += [f"## kind: {kind}", f"{model.__doc__}\n", *_keys(schema, schema), ""]
+        yield from (f"## kind: {kind}", f"{model.__doc__}\n", *_keys(schema, schema["$defs"]), "")
         if example := examples.get(model):
             text = example.read_text(encoding="utf-8")
-            parts += [f"{shown(example, ROOT)}:\n", textwrap.indent(text, "    ")]
-    return "\n".join(parts)
+            yield f"{shown(example, ROOT)}:\n\n{textwrap.indent(text, '    ')}"
 
 
-def _keys(schema: dict[str, Any], root: dict[str, Any], indent: str = "") -> list[str]:
-    """Return a line for each key of a JSON schema, the keys of its entries below it."""
-    found = []
-    last = {"hints": 1, "solution": 2}  # as the files have them
-    for key, value in sorted(schema["properties"].items(), key=lambda item: last.get(item[0], 0)):
-        entry = _entry(value, root)
+def _keys(schema: dict[str, Any], parts: dict[str, Any], indent: str = "") -> Iterator[str]:
+    """Yield a line for each key of a JSON schema, the keys of its entries below it."""
+    for key, value in schema["properties"].items():
         optional = "" if key in schema.get("required", ()) else ", optional"
-        found.append(f"{indent}{key} ({_type(value)}{optional}): {value.get('description', '')}")
-        if entry:
-            found += _keys(entry, root, indent + "    ")
-    return found
-
-
-def _entry(value: dict[str, Any], root: dict[str, Any]) -> dict[str, Any] | None:
-    reference = value.get("items", {}).get("$ref")
-    return root["$defs"][reference.rpartition("/")[2]] if reference else None
+        yield f"{indent}{key} ({_type(value)}{optional}): {value['description']}"
+        entry = parts.get(_type(value.get("items", {})), {})
+        if "title" in entry:  # a model
+            yield from _keys(entry, parts, f"{indent}    ")
 
 
 def _type(value: dict[str, Any]) -> str:
-    inner = value.get("items") or value.get("additionalProperties")
-    if not isinstance(inner, dict):
-        names = {"boolean": "true or false", "integer": "whole number", "string": "word"}
-        return names.get(value["type"], value["type"])
-    least = value.get("minItems") or value.get("minProperties")
-    of = _type(inner) if "$ref" not in inner else "entries"
-    kind = "list of" if value["type"] == "array" else "names, each with a"
-    return f"{kind} {of}" + (f", {least} or more" if least else "")
+    if "anyOf" in value:  # of which the last is null
+        return _type(value["anyOf"][0])
+    if "$ref" in value:
+        return str(value["$ref"].rpartition("/")[2])
+    least = f", {value['minItems']} or more" if "minItems" in value else ""
+    if "items" in value:
+        return f"list of {_type(value['items'])}{least}"
+    of = value.get("additionalProperties")
+    return f"names, each with {_type(of)}" if isinstance(of, dict) else str(value.get("type", ""))
 
 
 def main(arguments: list[str]) -> int:
@@ -274,7 +254,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--format", action="store_true", help="print the format of an exercise, kind by kind")
     options = parser.parse_args(arguments)
     if options.format:
-        print(described())
+        print(*described(), sep="\n")
         return 0
     mistakes, stale = compile_all(options.check)
     try:

@@ -3,37 +3,44 @@
 A text is written in every language, {en: …, vi: …, zh: …}, or once if it has no words (a formula, a number).
 It is Markdown: **bold**, *emphasis*, `code`, $formula$, $$formula on a line of its own$$; an empty line
 begins a paragraph. Code is written once, or in every language where its comments are words.
+
+Editors that know JSON schemas complete and check a file that begins with the line
+# yaml-language-server: $schema=../schema.json
 """
 
 import ast
+import html
 import re
-import reprlib
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
     PlainValidator,
     ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
-from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic.json_schema import models_json_schema
+from pydantic_core import InitErrorDetails, PydanticCustomError
+from typing_extensions import TypeAliasType, TypedDict
 
 from book.chapters import LANGUAGES
 from d2lmini.notebook.figures import figure
 from tools.exercises import numbers as exercise_numbers
-from tools.exercises.text import PLACE, Mistake, segments
+from tools.exercises.text import PLACE, Mistake, to_html
 
-Place = tuple[str | int, ...]  # a value in a file: the keys and indices that lead to it
 Mistakes = Iterator[Any]  # of tuples: the keys and indices from here on, and a sentence
+STRICT = ConfigDict(extra="forbid", strict=True)
 
 
 @dataclass
@@ -44,55 +51,15 @@ class Numbers:
     shown: set[tuple[str, str]] = field(default_factory=set)
 
 
-def _invalid(*found: Any) -> ValidationError:
-    """Return mistakes, tuples as in `Mistakes`, as pydantic raises them."""
-    details = [
-        InitErrorDetails(type=PydanticCustomError("mistake", "{text}", {"text": text}), loc=where, input=None)
-        for *where, text in found
-    ]
-    return ValidationError.from_exception_data("exercise", details)
-
-
 # ---- values
 
 
-def _text(value: Any, info: ValidationInfo[Any]) -> dict[str, list[Any]]:
-    """Return the compiled text by language."""
-    once = isinstance(value, str | int | float) and not isinstance(value, bool)
-    if once:
-        value = dict.fromkeys(LANGUAGES, value)
-    if not isinstance(value, dict):
-        raise _invalid((f"a text in {', '.join(LANGUAGES)} is needed; got {short(value)}",))
-    found: list[Any] = [
-        (language, f"unknown language {language!r}; known: {', '.join(LANGUAGES)}")
-        for language in value
-        if language not in LANGUAGES
-    ]
-    result: dict[str, list[Any]] = {}
-    for language in LANGUAGES:
-        words = value.get(language)
-        if words is None or not str(words).strip():
-            found.append((f"the {language} text is missing",))
-        elif isinstance(words, bool) or not isinstance(words, str | int | float):
-            found.append((language, f"not a text: {short(words)}; put it in quotes"))
-        else:
-            try:
-                result[language] = _segments(str(words), language, info.context)
-            except Mistake as mistake:
-                found.append((str(mistake),) if once else (language, str(mistake)))
-    if once and any(
-        isinstance(part, str) and re.search(r"[^\W\d_]{2}", part) for part in result.get("en", ())
-    ):
-        found = [(f"words need the three languages {', '.join(LANGUAGES)}; got {short(value['en'])}",)]
-    if found:
-        raise _invalid(*dict.fromkeys(found))
-    return result
-
-
-def _segments(words: str, language: str, numbers: Numbers) -> list[Any]:
-    if words != unicodedata.normalize("NFC", words):
+def _words(text: str, info: ValidationInfo[Numbers]) -> str:
+    """Return a text as HTML; the key under which it stands is its language."""
+    if text != unicodedata.normalize("NFC", text):
         raise Mistake("not in Unicode NFC: letters and accents must be one character")
-    for name, form in PLACE.findall(words):
+    numbers = info.context
+    for name, form in PLACE.findall(text):
         if numbers.names is None:
             raise Mistake(f"{{{{{name}}}}}: only exercises of kind number have parameters")
         if name not in numbers.names:
@@ -101,104 +68,108 @@ def _segments(words: str, language: str, numbers: Numbers) -> list[Any]:
         if form and not re.fullmatch(r",?(\.\d)?[dfge]?", form):
             raise Mistake(f"{{{{{name}:{form}}}}}: the format must be like .2f or d")
         numbers.shown.add((name, form))
-    if unread := re.search(r"\{\{.*?\}\}", PLACE.sub("", words)):
+    if unread := re.search(r"\{\{.*?\}\}", PLACE.sub("", text)):
         raise Mistake(
             f"{unread[0]}: a place holds one name, like {{{{n}}}}; put what is computed under `let`"
         )
-    return segments(words, language)
+    return to_html(text, str(info.field_name))
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e15:
-        raise _invalid((f"must be a number; got {short(value)}",))
+def _once(value: Any, in_languages: ValidatorFunctionWrapHandler, info: ValidationInfo[Numbers]) -> Any:
+    """Return a text by language, of one without words the same for each."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
+        return in_languages(value)
+    text = _words(str(value), info)
+    plain = html.unescape(re.sub(r"<(math|code).*?</\1>|<[^>]+>", " ", text))
+    if re.search(r"[^\W\d_]{2}", plain):
+        raise Mistake(f"words need the three languages {', '.join(LANGUAGES)}")
+    return dict.fromkeys(LANGUAGES, text)
+
+
+def _name(value: str) -> str:
+    if value in ("pi", *exercise_numbers.FUNCTIONS):
+        raise Mistake(f"{value!r} cannot name a number: it means something in formulas")
     return value
-
-
-def _cell(value: Any) -> float | None:
-    return None if value is None else _number(value)
 
 
 def _formula(value: Any) -> str | float:
-    if isinstance(value, int | float):
-        return _number(value)
-    if not isinstance(value, str):
-        raise _invalid((f"must be a number or a formula; got {short(value)}",))
-    try:
-        exercise_numbers.parsed(value)
-    except Mistake as mistake:
-        raise _invalid((str(mistake),)) from None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Mistake("must be a number or a formula")
+    exercise_numbers.parsed(str(value))
     return value
 
 
-def _name(value: Any) -> str:
-    if not re.fullmatch(r"[A-Za-z]\w*", value, re.ASCII) or value in ("pi", *exercise_numbers.FUNCTIONS):
-        raise _invalid((f"{value!r} cannot name a number: take a letter, or letters and digits",))
-    return str(value)
+def _editions(check: Callable[[Any], str], bare: Callable[[str], str]) -> PlainValidator:
+    """Check code that is written once or by language; `bare` takes its comments away."""
 
-
-def _python(value: Any) -> str | dict[str, str]:
-    """Return code; if it has comments of each language, by language."""
-    if isinstance(value, dict):
-        editions = _editions(value, _python_once)
-        if len({ast.dump(ast.parse(code)) for code in editions.values()}) > 1:
-            raise _invalid(("must be the same code in all languages; only comments may differ",))
+    def checked(value: Any) -> str | dict[str, str]:
+        if not isinstance(value, dict):
+            return check(value)
+        if set(value) != set(LANGUAGES):
+            raise Mistake(f"must be written once, or for each of {', '.join(LANGUAGES)}")
+        editions = {language: check(value[language]) for language in LANGUAGES}
+        if len(set(map(bare, editions.values()))) > 1:
+            raise Mistake("must be the same code in all languages; only comments may differ")
         return editions
-    return _python_once(value)
+
+    return PlainValidator(checked)
 
 
-def _editions(value: dict[Any, Any], check: Callable[[Any], str]) -> dict[str, str]:
-    if set(value) != set(LANGUAGES):
-        raise _invalid((f"must be written once, or for each of {', '.join(LANGUAGES)}; got {short(value)}",))
-    return {language: check(value[language]) for language in LANGUAGES}
-
-
-def _python_once(value: Any) -> str:
+def _python(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _invalid((f"must be Python code; got {short(value)}",))
+        raise Mistake("must be Python code")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(value)
     except SyntaxError as error:
-        raise _invalid((f"is not Python: {error.msg} (line {error.lineno} of the code)",)) from None
+        raise Mistake(f"is not Python: {error.msg} (line {error.lineno} of the code)") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise _invalid((f"is not Python: {error}",)) from None
+        raise Mistake(f"is not Python: {error}") from None
     return value
 
 
-def _picture(value: Any) -> dict[str, str]:
-    try:
-        return {language: figure(value, language=language).svg for language in LANGUAGES}
-    except ValueError as error:
-        raise _invalid((str(error).partition(": ")[2],)) from None
-
-
-def _line(value: Any) -> str | dict[str, str]:
-    """Return a line of code; if it has a comment in each language, by language."""
-    if isinstance(value, dict):
-        editions = _editions(value, _line_once)
-        if len({re.sub(r"\s*#[^'\"]*$", "", line) for line in editions.values()}) > 1:
-            raise _invalid(("must be the same code in all languages; only comments may differ",))
-        return editions
-    return _line_once(value)
-
-
-def _line_once(value: Any) -> str:
+def _line(value: Any) -> str:
     if value is not None and not isinstance(value, str):
-        raise _invalid((f"must be a line of code; got {short(value)}",))
+        raise Mistake("must be a line of code")
     return value or ""
 
 
-_is_text = PlainValidator(_text), WithJsonSchema({"type": "text"})
-Text = Annotated[dict[str, list[Any]], *_is_text]
-MaybeText = Annotated[dict[str, list[Any]] | None, *_is_text]
-Numeral = Annotated[Any, PlainValidator(_number), WithJsonSchema({"type": "number"})]
-Cell = Annotated[Any, PlainValidator(_cell), WithJsonSchema({"type": "number or null"})]
-Formula = Annotated[Any, PlainValidator(_formula), WithJsonSchema({"type": "formula"})]
-Name = Annotated[str, PlainValidator(_name), WithJsonSchema({"type": "name"})]
-Python = Annotated[Any, PlainValidator(_python), WithJsonSchema({"type": "Python code"})]
-Line = Annotated[Any, PlainValidator(_line), WithJsonSchema({"type": "line of code"})]
-Figure = Annotated[dict[str, str], PlainValidator(_picture), WithJsonSchema({"type": "name of a figure"})]
+def _picture(value: Any) -> dict[str, str]:
+    return {language: figure(value, language=language).svg for language in LANGUAGES}
+
+
+LARGEST = exercise_numbers.LARGEST
+_in_languages: Any = TypedDict(  # type: ignore[misc]  # the languages are found when this runs
+    "_in_languages",
+    dict.fromkeys(LANGUAGES, Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_words)]),
+)
+setattr(_in_languages, "__pydantic_config__", STRICT)  # noqa: B010  mypy knows no such name
+_written = {
+    "properties": {language: {"type": "string"} for language in LANGUAGES},
+    "required": list(LANGUAGES),
+}
+_by_language = {"type": ["string", "number", "object"], **_written, "additionalProperties": False}
+_code = {"type": ["string", "null", "object"], **_written, "additionalProperties": False}
+
+Text = TypeAliasType("Text", Annotated[_in_languages, WrapValidator(_once), WithJsonSchema(_by_language)])
+_whole = AfterValidator(lambda value: int(value) if value == int(value) else value)  # 3.0 as 3
+Numeral = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False), _whole]
+Size = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False), _whole]
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), _whole]
+Formula = TypeAliasType(
+    "Formula", Annotated[Any, PlainValidator(_formula), WithJsonSchema({"type": ["number", "string"]})]
+)
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$"), AfterValidator(_name)]
+Python = TypeAliasType(
+    "Python",
+    Annotated[Any, _editions(_python, lambda code: ast.dump(ast.parse(code))), WithJsonSchema(_code)],
+)
+Line = TypeAliasType(
+    "Line",
+    Annotated[Any, _editions(_line, lambda line: re.sub(r"\s*#[^'\"]*$", "", line)), WithJsonSchema(_code)],
+)
+Figure = Annotated[Any, PlainValidator(_picture), WithJsonSchema({"type": "string"})]
 
 RIGHT = "it is right; leave it out where it is wrong"
 TABLE = "the numbers, a list for each row"
@@ -207,7 +178,7 @@ TABLE = "the numbers, a list for each row"
 class Part(BaseModel):
     """A mapping with known keys."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = STRICT
 
     def mistakes(self) -> Mistakes:
         """Yield what is wrong although each value by itself is right."""
@@ -215,8 +186,14 @@ class Part(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Part":
-        if found := list(self.mistakes()):
-            raise _invalid(*found)
+        details = [
+            InitErrorDetails(
+                type=PydanticCustomError("mistake", "{text}", {"text": text}), loc=where, input=None
+            )
+            for *where, text in self.mistakes()
+        ]
+        if details:
+            raise ValidationError.from_exception_data("exercise", details)
         return self
 
 
@@ -228,19 +205,10 @@ class Exercise(Part):
 
     kind: str = Field(description="the kind of exercise")
     question: Text = Field(description="what the reader is asked")
-    formerly: list[str] = Field(
+    formerly: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")]] = Field(
         [], description="names that it had, chapter/slug: links and saved answers with these lead here"
     )
     solution: Text = Field(description="the worked solution, or the model answer")
-
-    @model_validator(mode="after")
-    def _former_names(self) -> "Exercise":
-        for index, name in enumerate(self.formerly):
-            if not re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", name):
-                raise _invalid(
-                    ("formerly", index, f"{name!r} is no name of an exercise; chapter/slug is needed")
-                )
-        return self
 
 
 class Helped(Exercise):
@@ -265,7 +233,7 @@ class Predict(Exercise):
     options: list[Option] = Field(min_length=2, description="the guesses")
 
     def mistakes(self) -> Mistakes:
-        yield from _one_right(self.kind, self.options)
+        yield from _one_right("options", self.options)
 
 
 class Choice(Helped):
@@ -274,7 +242,7 @@ class Choice(Helped):
     options: list[Option] = Field(min_length=2, description="the answers to choose from")
 
     def mistakes(self) -> Mistakes:
-        yield from _one_right(self.kind, self.options)
+        yield from _one_right("options", self.options)
 
 
 class Multiple(Helped):
@@ -290,12 +258,9 @@ class Multiple(Helped):
             yield "options", "every option is correct: there is nothing to decide"
 
 
-def _one_right(kind: str, options: list[Option]) -> Mistakes:
-    right = sum(option.correct for option in options)
-    if not right:
-        yield "options", "no option is correct: true"
-    if right > 1:
-        yield "options", f"{right} options are correct; kind {kind} has one"
+def _one_right(key: str, entries: Sequence[Any]) -> Mistakes:
+    if (right := sum(entry.correct for entry in entries)) != 1:
+        yield key, f"one of the {key} must be correct: true; {right} are"
 
 
 class WrongNumber(Part):
@@ -316,13 +281,11 @@ class Number(Helped):
     )
     where: Formula = Field(None, description="a condition that a set of numbers must meet, such as a != b")
     answer: Formula = Field(description="the right answer")
-    tolerance: Numeral = Field(description="how far from `answer` is still right; 0 or more")
-    why: MaybeText = Field(None, description="why it is right; shown with a right answer")
+    tolerance: Size = Field(description="how far from `answer` is still right; 0 or more")
+    why: Text | None = Field(None, description="why it is right; shown with a right answer")
     wrong: list[WrongNumber] = Field(min_length=1, description="known-wrong answers, each with its message")
 
     def mistakes(self) -> Mistakes:
-        if self.tolerance < 0:
-            yield "tolerance", f"must be 0 or more; got {self.tolerance}"
         for name in self.parameters.keys() & self.let.keys():
             yield "let", name, f"{name!r} is a parameter already"
 
@@ -330,7 +293,7 @@ class Number(Helped):
 class WrongMatrix(Part):
     """A known-wrong matrix."""
 
-    cells: list[list[Cell]] = Field(description=f"{TABLE}; null stands for any number")
+    cells: list[list[Numeral | None]] = Field(description=f"{TABLE}; null stands for any number")
     why: Text = Field(description="what went wrong")
 
 
@@ -339,15 +302,13 @@ class Matrix(Helped):
 
     rows: list[Text] = Field(min_length=1, description="the labels of the rows")
     columns: list[Text] = Field(min_length=1, description="the labels of the columns")
-    tolerance: Numeral = Field(0, description="how far from a number is still right")
+    tolerance: Size = Field(0, description="how far from a number is still right")
     binary: bool = Field(False, description="the cells are boxes to tick: 1 ticked, 0 empty")
     cells: list[list[Numeral]] = Field(description=f"{TABLE}: the answer")
     wrong: list[WrongMatrix] = Field(min_length=1, description="known-wrong matrices, each with its message")
-    why: MaybeText = Field(None, description="why it is right; shown with a right answer")
+    why: Text | None = Field(None, description="why it is right; shown with a right answer")
 
     def mistakes(self) -> Mistakes:
-        if self.tolerance < 0:
-            yield "tolerance", f"must be 0 or more; got {self.tolerance}"
         yield from _not_a_table(self, self.cells, "cells")
         if self.binary and not all(cell in (0, 1) for row in self.cells for cell in row):
             yield "cells", "with binary: true each cell is 0 or 1"
@@ -374,7 +335,7 @@ class Order(Helped):
     """Steps to put in order; the reader gets them shuffled."""
 
     items: list[Step] = Field(min_length=3, description="the steps in the right order")
-    why: MaybeText = Field(None, description="why this is the order; shown with a right answer")
+    why: Text | None = Field(None, description="why this is the order; shown with a right answer")
 
 
 class Cross(Part):
@@ -407,16 +368,12 @@ class Spot(Helped):
 class Area(Part):
     """A rectangle of the picture."""
 
-    box: list[Numeral] = Field(
+    box: list[Percent] = Field(
         min_length=4, max_length=4, description="left, top, width, height in percent of the picture"
     )
     text: Text = Field(description="what is there, for those who do not see the picture")
     why: Text = Field(description="what to say when the reader points there")
     correct: bool = Field(False, description=RIGHT)
-
-    def mistakes(self) -> Mistakes:
-        if not all(0 <= side <= 100 for side in self.box):
-            yield "box", f"left, top, width, height in percent, from 0 to 100; got {self.box}"
 
 
 class Picture(Helped):
@@ -426,15 +383,14 @@ class Picture(Helped):
     areas: list[Area] = Field(min_length=2, description="the places to choose from; one is right")
 
     def mistakes(self) -> Mistakes:
-        if (right := sum(area.correct for area in self.areas)) != 1:
-            yield "areas", f"one area must be correct: true; {right} are"
+        yield from _one_right("areas", self.areas)
 
 
 class CodeLine(Part):
     """A line of code."""
 
     code: Line = Field(description="the line with its indentation; nothing for an empty line")
-    why: MaybeText = Field(None, description="what to say when it is chosen; a line without it cannot be")
+    why: Text | None = Field(None, description="what to say when it is chosen; a line without it cannot be")
     correct: bool = Field(False, description="it is the line with the bug")
 
 
@@ -447,8 +403,7 @@ class Bug(Helped):
         for index, line in enumerate(self.lines):
             if line.correct and line.why is None:
                 yield "lines", index, "'why' is missing: the line with the bug needs its message"
-        if (right := sum(line.correct for line in self.lines)) != 1:
-            yield "lines", f"one line must be correct: true (the buggy one); {right} are"
+        yield from _one_right("lines", self.lines)
         if sum(line.why is not None for line in self.lines) < 3:
             yield "lines", "at least three lines need a why: only those can be chosen"
 
@@ -493,57 +448,11 @@ def model_of(data: dict[str, Any]) -> type[Exercise] | None:
     return MODELS.get(kind) if isinstance(kind, str) else None
 
 
-# ---- mistakes in words
-
-
-def in_words(error: ErrorDetails, model: type[Exercise]) -> str:  # noqa: PLR0911  one case, one return
-    """Return what is wrong and what is allowed, as a sentence."""
-    around, meant = _field(model, error["loc"])
-    name = repr(next((key for key in reversed(error["loc"]) if isinstance(key, str)), "the file"))
-    got, context = short(error["input"]), error.get("ctx", {})
-    means = f" ({meant.description})" if meant and meant.description else ""
-    match error["type"]:
-        case "mistake":
-            text = str(context["text"])
-            return f"{name} {text}" if text.startswith(("must ", "is not ")) else text
-        case "missing":
-            return f"{name} is missing{means}"
-        case "extra_forbidden":
-            return f"unknown key {name}; known here: {_keys(around)}"
-        case "model_type" | "model_attributes_type":
-            return f"a mapping is needed with the keys {_keys(around)}; got {got}"
-        case "list_type" | "dict_type":
-            return (
-                f"{name} must be a {'list' if error['type'] == 'list_type' else 'mapping'}; got {got}{means}"
-            )
-        case "too_short":
-            return f"{name} must be a list of at least {context['min_length']}{means}"
-        case "too_long":
-            return f"{name} must be a list of at most {context['max_length']}{means}"
-        case "bool_type":
-            return f"{name} must be true or false; got {got}{means}"
-        case "int_type" | "greater_than_equal":
-            return f"{name} must be a whole number from 0 on; got {got}{means}"
-        case "string_type":
-            return f"{name} must be a text; got {got}{means}"
-    return f"{name}: {error['msg']}; got {got}{means}"
-
-
-def _keys(model: type[BaseModel]) -> str:
-    return ", ".join(name for name in model.model_fields)
-
-
-def _field(model: type[BaseModel], loc: Place) -> tuple[type[BaseModel], FieldInfo | None]:
-    """Return the model around a place in a file, and the field that the last key of the place names."""
-    found = None
-    for key in loc:
-        if isinstance(key, str) and (found := model.model_fields.get(key)):
-            inside = [found.annotation, *get_args(found.annotation)]
-            model = next((one for one in inside if isinstance(one, type) and issubclass(one, Part)), model)
-    return model, found
-
-
-def short(value: Any) -> str:
-    """Return a value as a message shows it."""
-    text = repr(value) if isinstance(value, str) else reprlib.repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of an exercise, by which editors complete and check a file."""
+    kinds: list[tuple[str, type[Exercise]]] = [*MODELS.items(), ("spot", Picture)]
+    _, schemas = models_json_schema([(model, "validation") for _, model in kinds])
+    for kind, model in kinds:
+        schemas["$defs"][model.__name__]["properties"]["kind"]["const"] = kind
+    references = [{"$ref": f"#/$defs/{model.__name__}"} for _, model in kinds]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "anyOf": references, **schemas}

@@ -32,6 +32,7 @@ import yaml
 
 from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, note_of, path_of, read, shown, source
 from d2lmini.language import words
+from d2lmini.notebook.widgets import stored_widgets
 from tools.text.prose import CODE, Finding, leaves
 
 SPACES = "\u2009\u202f\u00a0"
@@ -89,7 +90,7 @@ def computed(cell: Cell) -> list[float]:
     texts = [source(cell)]
     for output in cell.get("outputs", ()):
         data = output.get("data", {})
-        if "d2l-widget" not in "".join(data.get("text/html", "")):
+        if not stored_widgets("".join(data.get("text/html", ""))):
             texts += ["".join(output.get("text", "") or data.get("text/plain", ""))]
     return [number.value for text in texts for number in numbers(re.sub(r"(?<=\d)_(?=\d{3})", "", text))]
 

@@ -383,9 +383,11 @@ toSlides?.addEventListener("click", (event) => {
 if (toSlides && new URLSearchParams(location.search).has("present")) present();
 
 // Load a widget when it is visible; after the first scroll, 600 px earlier. Before that, the page has the bandwidth.
-const pending = new Set(document.querySelectorAll(".d2l-widget[data-widget]"));
+// Without a file of states (a book that Jupyter Book alone has built) an exercise stays a text.
+const loadable = `.d2l-widget[data-widget]${page.dataset.states ? "" : ':not([data-widget="exercise"])'}`;
+const pending = new Set(document.querySelectorAll(loadable));
 const host = {
-  stateOf: async (number) => (await fetchJson(page.dataset.states))[number],
+  stateOf: async (id) => (await fetchJson(page.dataset.states))[id],
   checkpoint: (direction) => versioned(`checkpoints/${direction}.safetensors`),
   load,
   answers,

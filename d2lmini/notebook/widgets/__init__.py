@@ -6,6 +6,7 @@ A cell that shows a widget stores two more forms of it: a line of text, and HTML
 import csv
 import html
 import json
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -87,20 +88,25 @@ def _js(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def fallback(kind: str, name: str, state: dict[str, Any], body: str) -> str:
-    """Return the stored HTML of a widget: readable where no module runs, with the state for the website.
+def fallback(kind: str, name: str, body: str) -> str:
+    """Return the stored HTML of a widget: readable where no module runs.
 
     Args:
         kind: the kind of widget, see `module_source`.
-        name: the id under which the website keeps the answer.
-        state: the widget's content; it must not change from run to run.
+        name: the id under which the website finds its content and keeps the answer.
         body: HTML, only of tags that every notebook viewer keeps (no MathML, no SVG, no script).
     """
-    # JSON is full of double quotes: in single quotes they need no escape, which halves the text
-    data = html.escape(_js(state), quote=False).replace("'", "&#x27;")
-    name = html.escape(name)
-    head = f'<div class="d2l-widget" data-widget="{kind}" data-id="{name}" data-state=\'{data}\'>'
-    return f"{head}{body}</div>"
+    return f'<div class="d2l-widget" data-widget="{kind}" data-id="{html.escape(name)}">{body}</div>'
+
+
+def stored_widgets(markup: str) -> list[tuple[str, str]]:
+    """Return kind and name of each widget that is stored in a piece of HTML, as `fallback` writes it.
+
+    Example:
+        >>> stored_widgets(fallback("exercise", "self-attention/why-scale", "<p>What …</p>"))
+        [('exercise', 'self-attention/why-scale')]
+    """
+    return re.findall(r'<div class="d2l-widget" data-widget="([\w-]+)" data-id="([^"]+)"', markup)
 
 
 @cache
@@ -153,7 +159,7 @@ def make(kind: str, name: str, state: dict[str, Any], body: str, answer: dict[st
     """Return a live widget of a kind that stores itself as `fallback` HTML and as ``<kind name>``."""
     made = widget_class(kind, current_language())(state=state, answer=answer or {})
     made.plain = f"<{kind} {name}>"
-    made.stored = fallback(kind, name, state, body)
+    made.stored = fallback(kind, name, body)
     return made
 
 
@@ -185,7 +191,7 @@ def explorer(name: str, **options: Any) -> Any:
 
 def stored_explorer(name: str, language: str) -> str:
     """Return the HTML that a notebook stores of an explorer, the same bytes every time."""
-    return fallback(name, name, {}, _explorer_body(language))
+    return fallback(name, name, _explorer_body(language))
 
 
 def _explorer_body(language: str) -> str:

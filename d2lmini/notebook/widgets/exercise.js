@@ -5,9 +5,13 @@
 import { element, freshId } from "./dom.js";
 import { KINDS } from "./kinds.js";
 import { richText } from "./rich-text.js";
+import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
 import words, { language } from "course:words";
 import STYLE from "./exercise.css";
+
+const SAVED_AFTER = 1000; // ms: while a reader types, an answer is saved at most this often
+const ICONS = { right: "✓ ", wrong: "✗ ", neutral: "" };
 
 export default {
   render({ model, el }) {
@@ -22,7 +26,7 @@ export default {
       plain: (text) => richText(text, ctx.variant().text).textContent,
       check: () => check(),
       changed: () => changed(),
-      keep: () => changed(),
+      typed: () => changed(SAVED_AFTER),
     };
 
     const root = element("div", {
@@ -41,7 +45,7 @@ export default {
 
     const button = (label, act, main) =>
       element("button", { type: "button", class: main ? "d2l-main" : null, onclick: act }, label);
-    const text = (segments) => richText(segments, ctx.variant().text);
+    const text = (markup) => richText(markup, ctx.variant().text);
     const kind = KINDS[state.kind](ctx);
     const predicted = state.kind === "predict";
     const hints = state.hints || [];
@@ -55,10 +59,22 @@ export default {
     root.append(kicker, question, kind.node, bar, verdict, help);
     el.append(root);
 
-    function store(change) {
-      answer = { ...answer, ...change };
+    let saving = null; // the timer of what was typed and is not saved yet
+    function save() {
+      clearTimeout(saving);
+      saving = null;
       model.set("answer", answer);
       model.save_changes();
+    }
+    const saveTyped = () => saving && save();
+    const leaving = new AbortController();
+    root.addEventListener("change", saveTyped); // the field is left
+    for (const event of ["pagehide", "visibilitychange"]) addEventListener(event, saveTyped, leaving);
+
+    function store(change, wait = 0) {
+      answer = { ...answer, ...change };
+      if (wait) saving ??= setTimeout(save, wait);
+      else save();
     }
 
     function settled() {
@@ -68,12 +84,13 @@ export default {
     function check() {
       const given = kind.read();
       if (given === null) {
-        say("0.5", words[state.kind === "number" ? "number_first" : "choose_first"], [], kind.empty);
+        const first = words[state.kind === "number" ? "number_first" : "choose_first"];
+        showVerdict({ state: "neutral", heading: kind.empty ?? first });
         return kind.focus();
       }
       const result = kind.judge(given);
       if (result.unread) {
-        say("0.5", "", result.notes);
+        showVerdict({ state: "neutral", notes: result.notes });
         return kind.focus();
       }
       const done = answer.done || result.ok || predicted;
@@ -83,10 +100,10 @@ export default {
     }
 
     // the reader changed the answer: an old verdict no longer speaks of it
-    function changed() {
+    function changed(wait = 0) {
       const given = kind.partial ? kind.partial() : kind.read();
-      if (kind.reveals) return store({ given });
-      store({ given, checked: false, right: false });
+      if (kind.reveals) return store({ given }, wait);
+      store({ given, checked: false, right: false }, wait);
       update();
     }
 
@@ -110,14 +127,29 @@ export default {
       kind.focus();
     }
 
-    function say(good, mark, notes, plain) {
-      verdict.dataset.good = good;
-      const icon = { 1: "✓ ", 0: "✗ ", 0.5: "" }[good];
-      const first = plain || mark;
+    /** `state` is "right", "wrong" or "neutral"; a note is a list of strings and nodes. */
+    function showVerdict({ state: judgment, heading = "", notes = [] }) {
+      verdict.dataset.state = judgment;
+      const mark = element("strong", { class: "d2l-mark" }, ICONS[judgment] + heading);
       verdict.replaceChildren(
-        ...(first ? [element("p", {}, element("strong", { class: "d2l-mark" }, icon + first))] : []),
-        ...notes.map((note) => element("p", {}, text(note))),
+        ...(heading ? [element("p", {}, mark)] : []),
+        ...notes.map((note) => element("div", { class: "d2l-note" }, note)),
       );
+    }
+
+    function judged() {
+      const { ok, notes, unread } = kind.judge(answer.given);
+      // an older version may have read as a number what this one asks about
+      if (unread) return { state: "neutral", notes };
+      if (ok) return { state: "right", heading: predicted ? words.guessed_right : words.correct, notes };
+      const heading = predicted ? words.guessed_wrong : words.not_yet;
+      const hint = fill(words.help_below, { button: helpLabel() });
+      return { state: "wrong", heading, notes: notes.length || answer.revealed ? notes : [hint] };
+    }
+
+    function helpLabel() {
+      const next = answer.hints || 0;
+      return next >= hints.length ? words.show_solution : next ? words.stronger_hint : words.hint;
     }
 
     function shownHelp() {
@@ -128,7 +160,7 @@ export default {
           .forEach((hint, k) => shown.push([k ? words.stronger_hint : words.hint, text(hint)]));
       if (state.solution && (answer.revealed || settled())) {
         const name = predicted ? words.reveal : kind.reveals ? words.model_answer : words.solution;
-        const body = element("div", {}, text(state.solution));
+        const body = element("div", {}, element("div", {}, text(state.solution)));
         if (state.solution_code)
           body.append(element("pre", { tabindex: "0" }, element("code", {}, state.solution_code.trimEnd())));
         if (state.points)
@@ -148,10 +180,9 @@ export default {
     let drawn = "";
     function update() {
       const over = settled();
-      kicker.replaceChildren(
-        element("b", {}, words[`kind_${state.kind}`]),
-        ...(answer.done ? [element("span", { class: "d2l-solved" }, `✓ ${words.done}`)] : []),
-      );
+      const missed = answer.checked && !answer.right && !over;
+      const solved = element("span", { class: "d2l-solved" }, `✓ ${missed ? words.done_before : words.done}`);
+      kicker.replaceChildren(element("b", {}, words[`kind_${state.kind}`]), ...(answer.done ? [solved] : []));
       const shown = String(answer.variant || 0);
       if (question.dataset.variant !== shown) {
         question.dataset.variant = shown;
@@ -160,13 +191,7 @@ export default {
       if (!answer.checked) {
         verdict.replaceChildren();
         root.querySelectorAll(".d2l-why").forEach((node) => node.remove());
-      } else if (!kind.reveals) {
-        const { ok, notes, unread } = kind.judge(answer.given);
-        // an older version may have read as a number what this one asks about
-        if (unread) say("0.5", "", notes);
-        else if (predicted) say(ok ? "1" : "0.5", ok ? words.guessed_right : words.guessed_wrong, notes);
-        else say(ok ? "1" : "0", ok ? words.correct : words.not_yet, notes);
-      }
+      } else if (!kind.reveals) showVerdict(judged());
       if (over) kind.explain?.(answer.given);
       // redrawn only when it changes, so that a screen reader is not told the same hint twice
       const key = JSON.stringify([answer.hints, answer.revealed, over, answer.variant]);
@@ -183,10 +208,9 @@ export default {
           ),
         );
       }
-      const next = answer.hints || 0;
       if (checkButton) checkButton.hidden = over;
       helpButton.hidden = over || answer.revealed || predicted || kind.reveals;
-      helpButton.textContent = next >= hints.length ? words.show_solution : next ? words.stronger_hint : words.hint;
+      helpButton.textContent = helpLabel();
       againButton.hidden = !(over || answer.revealed) || kind.reveals || kind.unchecked;
       againButton.textContent = variants.length > 1 ? words.try_another : words.again;
     }
@@ -201,12 +225,15 @@ export default {
     };
     // Python, another tab or a progress code changed the answer
     const follow = () => {
+      if (saving) return; // what is being typed here is newer
       const theirs = model.get("answer") || {};
       if (JSON.stringify(theirs) !== JSON.stringify(answer)) restore(theirs);
     };
     model.on("change:answer", follow);
     restore(answer);
     return () => {
+      saveTyped();
+      leaving.abort();
       model.off("change:answer", follow);
       undress();
     };

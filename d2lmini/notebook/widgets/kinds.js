@@ -8,7 +8,7 @@ const near = (x, y, tolerance) => Math.abs(x - y) <= tolerance + 1e-12;
 
 // Each kind: make(ctx) → {node, read, fits, write, judge, explain?, focus}. read() is what the reader gave, null when
 // there is nothing yet; fits(given): could read() give that, which comes from a file? judge(given) → {ok, notes}; a
-// note is a compiled text.
+// note is a list of strings, which are words, and of nodes, which show compiled texts.
 const isSet = (list) => Array.isArray(list) && new Set(list).size === list.length;
 
 /** What a reader's text means as a number: {value}, or {unread} with what to say where it has no reading, or two. */
@@ -19,6 +19,10 @@ function numberIn(text) {
   const [whole, decimal] = [value, other].map(unmistakable);
   return { unread: fill(words.ambiguous_number, { text, whole, decimal }) };
 }
+
+const strong = (markup) => element("strong", {}, richText(markup));
+/** The notes of a verdict that may have a compiled reason. */
+const reason = (markup, values) => (markup ? [[richText(markup, values)]] : []);
 
 export const KINDS = {
   choice: options,
@@ -64,25 +68,26 @@ function options(ctx) {
     write: (given) =>
       inputs.forEach((input, index) => (input.checked = many ? (given || []).includes(index) : given === index)),
     judge(given) {
-      if (!many) return { ok: !!state.options[given].correct, notes: [state.options[given].why] };
+      const why = (index) => richText(state.options[index].why);
+      if (!many) return { ok: !!state.options[given].correct, notes: [[why(given)]] };
       const wrong = given.filter((index) => !state.options[index].correct);
       const missing = state.options.filter((option, index) => option.correct && !given.includes(index)).length;
-      const notes = wrong.map((index) => [{ b: state.options[index].text }, words.dash, ...state.options[index].why]);
+      const notes = wrong.map((index) => [strong(state.options[index].text), words.dash, why(index)]);
       if (missing) notes.push(words[missing === 1 ? "one_missing" : "some_missing"]);
       return { ok: !wrong.length && !missing, notes };
     },
-    // every other option's reason under it; that of the chosen one is the verdict
+    // under every option whether it is right, and why; the reason of the chosen one is in the verdict
     explain(given) {
       rows.forEach((row, index) => {
         row.querySelector(".d2l-why")?.remove();
-        if (index === given) return;
         const option = state.options[index];
         row.append(
           element(
             "div",
             { class: "d2l-why", "data-mark": option.correct ? "✓" : "✗" },
             element("span", { class: "d2l-unseen" }, words[option.correct ? "right_option" : "wrong_option"]),
-            richText(option.why),
+            " ",
+            index === given ? words.your_choice : richText(option.why),
           ),
         );
       });
@@ -98,7 +103,7 @@ function number(ctx) {
     inputmode: "decimal",
     autocomplete: "off",
     "aria-labelledby": `${ctx.uid}-label ${ctx.uid}-question`,
-    oninput: ctx.changed,
+    oninput: ctx.typed,
     onkeydown: (event) => event.key === "Enter" && ctx.check(),
   });
   return {
@@ -115,9 +120,9 @@ function number(ctx) {
       const { value, unread } = numberIn(given);
       const variant = ctx.variant();
       if (unread) return { ok: false, notes: [unread], unread: true };
-      if (near(value, variant.answer, state.tolerance)) return { ok: true, notes: state.why ? [state.why] : [] };
-      const known = state.wrong.findIndex((_, index) => near(value, variant.wrong[index], state.tolerance));
-      return { ok: false, notes: known < 0 ? [] : [state.wrong[known].why] };
+      if (near(value, variant.answer, state.tolerance)) return { ok: true, notes: reason(state.why, variant.text) };
+      const slip = state.wrong.find((_, index) => near(value, variant.wrong[index], state.tolerance));
+      return { ok: false, notes: reason(slip?.why, variant.text) };
     },
     focus: () => input.focus(),
   };
@@ -179,7 +184,7 @@ function matrix(ctx) {
     const common = { "aria-label": name };
     fields[i][j] = state.binary
       ? element("input", { ...common, type: "checkbox", onchange: ctx.changed })
-      : element("input", { ...common, type: "text", inputmode: "decimal", autocomplete: "off", oninput: ctx.changed });
+      : element("input", { ...common, type: "text", inputmode: "decimal", autocomplete: "off", oninput: ctx.typed });
     return state.binary
       ? element("td", { class: "d2l-tick" }, element("label", {}, fields[i][j]))
       : element("td", {}, fields[i][j]);
@@ -206,9 +211,9 @@ function matrix(ctx) {
       const values = read.map((row) => row.map((cell) => cell.value));
       const same = (cells) =>
         cells.every((row, i) => row.every((x, j) => x === null || near(values[i][j], x, state.tolerance)));
-      if (same(state.cells)) return { ok: true, notes: state.why ? [state.why] : [] };
-      const known = state.wrong.find((wrong) => same(wrong.cells));
-      if (known) return { ok: false, notes: [known.why] };
+      if (same(state.cells)) return { ok: true, notes: reason(state.why) };
+      const slip = state.wrong.find((wrong) => same(wrong.cells));
+      if (slip) return { ok: false, notes: reason(slip.why) };
       const off = state.rows.filter((_, i) => !values[i].every((x, j) => near(x, state.cells[i][j], state.tolerance)));
       return { ok: false, notes: [[words.rows_off, " ", off.map((name) => ctx.plain(name)).join(", "), words.stop]] };
     },
@@ -284,12 +289,10 @@ function order(ctx) {
     },
     judge(given) {
       const first = given.findIndex((id, place) => id !== place);
-      if (first < 0) return { ok: true, notes: state.why ? [state.why] : [] };
+      if (first < 0) return { ok: true, notes: reason(state.why) };
       const item = state.items[given[first]];
-      return {
-        ok: false,
-        notes: [[fill(words.place, { place: first + 1 }), " ", { b: item.text }, words.dash, ...item.why]],
-      };
+      const place = fill(words.place, { place: first + 1 });
+      return { ok: false, notes: [[place, " ", strong(item.text), words.dash, richText(item.why)]] };
     },
     focus: () => list.querySelector("button").focus(),
   };
@@ -316,7 +319,7 @@ function pick(ctx, parts, node) {
     write,
     judge(index) {
       const { correct, why } = parts.find((part) => part.index === index);
-      return { ok: !!correct, notes: [why] };
+      return { ok: !!correct, notes: reason(why) };
     },
     focus: () => parts.find((part) => part.button).button.focus(),
   };
@@ -393,7 +396,7 @@ function code(ctx) {
       "div",
       {},
       element("pre", { tabindex: "0", "aria-label": words.starter }, element("code", {}, lines)),
-      element("p", {}, richText(colab ? words.check_with : words.check_here), " ", element("code", {}, state.call)),
+      element("p", {}, colab ? words.check_with : words.check_here, " ", element("code", {}, state.call)),
       element(
         "div",
         { class: "d2l-bar" },
@@ -415,7 +418,7 @@ function code(ctx) {
 function open(ctx) {
   const area = element("textarea", {
     "aria-label": words.your_answer,
-    oninput: ctx.keep,
+    oninput: ctx.typed,
     placeholder: words.your_answer,
   });
   return {
