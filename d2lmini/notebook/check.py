@@ -14,7 +14,7 @@ from torch import Tensor
 from d2lmini.errors import one_of
 from d2lmini.language import current_language, message
 from d2lmini.notebook import progress, tasks
-from d2lmini.notebook.content import current_name, exercise_content
+from d2lmini.notebook.content import current_name, exercise_content, plain
 from d2lmini.notebook.tasks import Case, Results, Task
 
 

@@ -409,14 +409,14 @@ class Bug(Helped):
 
 
 class Code(Helped):
-    """A function to write; `d2l.check` runs it on hidden cases (d2lmini/notebook/check.py)."""
+    """A function to write; `d2l.check` runs it on hidden cases (d2lmini/notebook/tasks)."""
 
     starter: Python = Field(description="the code to begin with; ... stands where something is to be written")
     call: Python = Field(description="how the reader has it checked: d2l.check(…)")
     solution_code: Python = Field(description="a right solution")
     bugs: dict[str, Text] = Field(
         min_length=4,
-        description="at least four known-wrong solutions, by their names in check.py: the message",
+        description="at least four known-wrong solutions, by their names in its file of tasks: the message",
     )
 
 
