@@ -4,7 +4,7 @@ from typing import Any
 
 from d2lmini.language import current_language
 from d2lmini.notebook import progress, widgets
-from d2lmini.notebook.content import current_name, exercise_state, readable
+from d2lmini.notebook.content import current_name, exercise_state, stored
 
 
 def exercise(name: str) -> Any:
@@ -24,7 +24,7 @@ def exercise(name: str) -> Any:
         <exercise self-attention/why-scale>
     """
     language, name = current_language(), current_name(name)
-    state, body = exercise_state(name, language), readable(name, language)
-    widget = widgets.make("exercise", name, state, body, progress.answers().get(name))
+    state, html = exercise_state(name, language), stored(name, language)
+    widget = widgets.make("exercise", name, state, html, progress.answers().get(name))
     progress.follow(name, widget)
     return widget

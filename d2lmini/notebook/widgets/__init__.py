@@ -155,11 +155,13 @@ def widget_class(kind: str, language: str) -> Any:
     return CourseWidget
 
 
-def make(kind: str, name: str, state: dict[str, Any], body: str, answer: dict[str, Any] | None = None) -> Any:
-    """Return a live widget of a kind that stores itself as `fallback` HTML and as ``<kind name>``."""
+def make(
+    kind: str, name: str, state: dict[str, Any], stored: str, answer: dict[str, Any] | None = None
+) -> Any:
+    """Return a live widget of a kind; a notebook stores of it this HTML and ``<kind name>``."""
     made = widget_class(kind, current_language())(state=state, answer=answer or {})
     made.plain = f"<{kind} {name}>"
-    made.stored = fallback(kind, name, body)
+    made.stored = stored
     return made
 
 
@@ -186,14 +188,10 @@ def explorer(name: str, **options: Any) -> Any:
         raise TypeError(
             f"options: got {', '.join(options)}; an explorer takes none, its controls set everything"
         )
-    return make(name, name, {}, _explorer_body(current_language()))
+    return make(name, name, {}, stored_explorer(name, current_language()))
 
 
 def stored_explorer(name: str, language: str) -> str:
     """Return the HTML that a notebook stores of an explorer, the same bytes every time."""
-    return fallback(name, name, _explorer_body(language))
-
-
-def _explorer_body(language: str) -> str:
-    """Return what to read of an explorer where no module runs."""
-    return f"<em>{html.escape(words(language)['explorers']['shown_here'], quote=False)}</em>"
+    shown_here = html.escape(words(language)["explorers"]["shown_here"], quote=False)
+    return fallback(name, name, f"<em>{shown_here}</em>")
