@@ -50,7 +50,7 @@ VERBS = {
     "notebooks": ("tools.notebooks.execute", EVERYTHING),
     "lockstep": ("tools.text.lockstep", ()),
     "prose": ("tools.text.prose", TEXT),
-    "numbers": ("tools.text.numbers_in_text", TEXT),
+    "numbers": ("tools.text.numbers_in_text", EVERYTHING),
     "exercises": ("tools.exercises.compile", READING),
     "checkpoints": ("tools.checkpoints", EVERYTHING),
     "previews": ("tools.paper.previews", EVERYTHING),
