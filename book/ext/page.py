@@ -15,6 +15,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
 from book import licenses, previews
+from book.ext.doctree import is_within
 from d2lmini import __version__
 from d2lmini.language import words
 from d2lmini.letters import WIDE
@@ -117,13 +118,6 @@ def _is_far(section: nodes.Element) -> bool:
     return len(letters) + len(CHINESE.findall(letters)) > 3000
 
 
-def _in_table(node: nodes.Node) -> bool:
-    while node := node.parent:
-        if isinstance(node, nodes.entry):
-            return True
-    return False
-
-
 class Translator(HTML5Translator):
     """Sections carry no id of their own: the heading does, so that search results and links land on it."""
 
@@ -158,7 +152,8 @@ class Translator(HTML5Translator):
     def visit_Text(self, node: nodes.Text) -> None:
         begin = len(self.body)
         super().visit_Text(node)
-        if self.protect_literal_text and _in_table(node):  # code in a narrow column breaks between its names
+        # code in a narrow column breaks between its names
+        if self.protect_literal_text and is_within(node, nodes.entry):
             self.body[begin:] = [SEAM.sub(r"\1<wbr>", part) for part in self.body[begin:]]
 
     def visit_table(self, node: nodes.Element) -> None:
@@ -217,7 +212,8 @@ def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     anchors = [
         [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()] for meta in env.metadata.values()
     ]
-    terms, formulas = sorted(app.d2lmini_lines), sorted(env.d2lmini_tags.items())  # type: ignore[attr-defined]
+    terms = sorted(app.d2lmini_lines)  # type: ignore[attr-defined]
+    formulas = sorted((name, meta.get("formulas")) for name, meta in env.metadata.items())
     shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
     if getattr(env, "d2lmini_shown", None) == shown:
         return [app.config.root_doc]
