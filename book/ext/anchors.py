@@ -8,21 +8,12 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-from book.ext.doctree import is_within
+from book.ext.doctree import NOT_PROSE, is_within
 from d2lmini.language import words
 from d2lmini.letters import WIDE
 
 TAG = re.compile(r"\\tag\{([^}]+)\}")
 CHINESE = re.compile(f"[{WIDE}“”‘’…—]")
-PLAIN = (
-    nodes.reference,
-    nodes.literal,
-    nodes.literal_block,
-    nodes.math,
-    nodes.math_block,
-    nodes.title,
-    nodes.raw,
-)
 MENTION = re.compile(r"[(（](\d+\.\d+)[)）]")
 
 
@@ -110,7 +101,8 @@ class NumberFormulas(SphinxTransform):
     default_priority = 310
 
     def apply(self, **kwargs: Any) -> None:
-        tags = self.env.metadata[self.env.docname]["formulas"] = []
+        tags: list[str] = []
+        self.env.metadata[self.env.docname]["formulas"] = tags
         for formula in self.document.findall(nodes.math_block):
             if tag := TAG.search(formula.astext()):
                 formula["anchor"] = f"eq-{tag[1]}"
@@ -121,7 +113,7 @@ def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Turn `(1.2)` in prose into a link to the formula of that number, where there is one."""
     pages = {tag: page for page, meta in app.env.metadata.items() for tag in meta.get("formulas", [])}
     for text in list(doctree.findall(nodes.Text)):
-        if is_within(text, *PLAIN):
+        if is_within(text, *NOT_PROSE, nodes.reference):
             continue
         pieces: list[nodes.Node] = []
         start = 0

@@ -101,14 +101,18 @@ def forget_unused_fonts() -> None:
             file.unlink(missing_ok=True)
 
 
-@cache
-def _unpacked(path: Path) -> bytes:
-    """A font as it is before it is packed: unpacking takes as long as cutting."""
-    font = TTFont(path)
-    font.flavor = None
+def saved(font: TTFont, flavor: str | None = None) -> bytes:
+    """Return a font as the bytes of a file."""
+    font.flavor = flavor
     buffer = io.BytesIO()
     font.save(buffer)
     return buffer.getvalue()
+
+
+@cache
+def _unpacked(path: Path) -> bytes:
+    """A font as it is before it is packed: unpacking takes as long as cutting."""
+    return saved(TTFont(path, recalcTimestamp=False))
 
 
 def _cut(path: Path, characters: str) -> bytes:
@@ -116,17 +120,12 @@ def _cut(path: Path, characters: str) -> bytes:
 
     font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
     # without names: the licenses reserve them for the unchanged fonts
-    options = subset.Options(
-        flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]
-    )
+    options = subset.Options(hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[])
     options.drop_tables += ["BASE", "STAT"]
     cutter = subset.Subsetter(options)
     cutter.populate(text=characters)
     cutter.subset(font)
-    font.flavor = "woff2"
-    buffer = io.BytesIO()
-    font.save(buffer)
-    return buffer.getvalue()
+    return saved(font, "woff2")
 
 
 def font_face(family: str, style: str, path: Path, characters: str) -> str:

@@ -4,6 +4,16 @@ from collections.abc import Iterator
 
 from docutils import nodes
 
+# where no word becomes a link
+NOT_PROSE = (
+    nodes.title,
+    nodes.literal,
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.raw,
+)
+
 
 def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
     """Return a node and those around it, the innermost first."""

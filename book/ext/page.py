@@ -51,27 +51,8 @@ FIND_SITE_SCRIPT = (
 # What a browser that can do so makes ready before it is asked for. It shows at once the page of a link on
 # which the pointer rests, and the next page when site.js marks it; of other links that it marks, the page is
 # only fetched. So is a page in another language: its link gets the place being read when it is clicked.
-AHEAD = json.dumps(
-    {
-        "prerender": [
-            {
-                "where": {
-                    "and": [
-                        {"href_matches": "/*.html"},
-                        {"not": {"selector_matches": "[href^='#'],[data-language]"}},
-                    ]
-                },
-                "eagerness": "moderate",
-            },
-            {"where": {"selector_matches": ".next.ahead"}, "eagerness": "immediate"},
-        ],
-        "prefetch": [
-            {"where": {"selector_matches": ".ahead"}, "eagerness": "immediate"},
-            {"where": {"selector_matches": "[data-language]"}, "eagerness": "moderate"},
-        ],
-    },
-    separators=(",", ":"),
-)
+RULES = json.loads((Path(__file__).parent / "speculation_rules.json").read_text(encoding="utf-8"))
+AHEAD = json.dumps(RULES, separators=(",", ":"))
 
 
 INLINE_STYLES = "style-src 'self' 'unsafe-inline'"
@@ -188,14 +169,9 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
     site_map = env.external_site_map  # type: ignore[attr-defined]
     pages = [{"doc": site_map.root.docname, "part": "", "number": None}]
     for tree_index, tree in enumerate(site_map.root.subtrees):
+        part = (tree.caption or "").lower()
         for number, item in enumerate(tree.items, 1):
-            pages.append(
-                {
-                    "doc": str(item),
-                    "part": (tree.caption or "").lower(),
-                    "number": None if tree_index else number,
-                }
-            )
+            pages.append({"doc": str(item), "part": part, "number": None if tree_index else number})
     for entry in pages:
         meta = env.metadata.get(entry["doc"], {})
         title = env.titles.get(entry["doc"])

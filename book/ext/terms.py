@@ -12,20 +12,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book import katex
-from book.ext.doctree import ancestors, is_within
+from book.ext.doctree import NOT_PROSE, ancestors, is_within
 from book.ext.page import chapters
 from book.glossary import FILE, PAGE, Finder, read
 
-OTHER = (  # than running text
-    nodes.title,
-    nodes.emphasis,  # words in another language, titles of works
-    nodes.literal,
-    nodes.literal_block,
-    nodes.math,
-    nodes.math_block,
-    nodes.table,
-    nodes.raw,
-)
 COLON = re.compile(r"[:：]\s*")
 
 
@@ -93,8 +83,8 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     lines, find = app.d2lmini_lines, app.d2lmini_finder  # type: ignore[attr-defined]
     met: set[int] = set()
     for parent, run in _texts(doctree):
-        if is_within(parent, *OTHER):
-            continue
+        if is_within(parent, *NOT_PROSE, nodes.table, nodes.emphasis):
+            continue  # emphasis: words in another language, titles of works
         section = _section(parent)
         # bold is what is explained here, and a link leads there already
         served = is_within(parent, nodes.strong, nodes.reference)
