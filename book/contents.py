@@ -43,11 +43,7 @@ def page_names(toc: dict[str, Any]) -> list[str]:
 
 def parts(toc: dict[str, Any]) -> list[tuple[str, str]]:
     """The name of each page and of its part; the first page belongs to none."""
-    return [
-        (toc["root"], ""),
-        *(
-            (page["file"], part["caption"].lower())
-            for part in toc.get("parts", [])
-            for page in part["chapters"]
-        ),
-    ]
+    listed = [(toc["root"], "")]
+    for part in toc.get("parts", []):
+        listed += [(page["file"], part["caption"].lower()) for page in part["chapters"]]
+    return listed

@@ -39,7 +39,6 @@ class NameSections(SphinxTransform):
             section["ids"] = [cell_id]
             self.document.ids[cell_id] = section
             slugs[cell_id] = (section.line, cell_id, section[0].astext())
-            section["behind"] = False
         # where MyST looks for the targets of #cell-id and other.ipynb#cell-id; as names of the whole project
         # they would collide, for each chapter has its `exercises`
         self.document.myst_slugs = slugs
@@ -47,16 +46,14 @@ class NameSections(SphinxTransform):
         self._mark_behind(meta.get("behind", []), cell_ids, slugs)
 
     def _mark_behind(self, behind: list[str], cell_ids: list[str], slugs: dict[str, Any]) -> None:
-        """One note at the head of each section of which some cell is older than its English source."""
+        """Put a note at the head of each section of which some cell is older than its English source."""
         position = {cell_id: index for index, cell_id in enumerate(cell_ids)}
+        marked = set()
         for cell_id in behind:
-            heads = [head for head in slugs if position[head] <= position[cell_id]]
-            if not heads:
-                continue
-            section = self.document.ids[max(heads, key=position.__getitem__)]
-            if not section["behind"]:
-                section["behind"] = True
-                section.insert(1, behind_note(section["ids"][0]))
+            before = [head for head in slugs if position[head] <= position[cell_id]]
+            marked.update(before[-1:])  # sections lie in the order of their cells
+        for anchor in marked:
+            self.document.ids[anchor].insert(1, behind_note(anchor))
 
 
 class behind_note(nodes.General, nodes.Element):

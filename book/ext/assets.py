@@ -228,8 +228,7 @@ def code_styles() -> str:
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    out = Path(app.builder.outdir)
-    static = out / "_static"
+    static = Path(app.builder.outdir) / "_static"
     if not app.config.d2lmini_languages:  # Jupyter Book alone: `postprocess` does not put them into the pages
         styles = page_styles() + welcome_styles() + code_styles()
         (static / "site.css").write_text(styles, encoding="utf-8")

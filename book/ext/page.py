@@ -21,6 +21,7 @@ from d2lmini.language import words
 from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
+GITHUB = "https://github.com/"
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it can run
@@ -244,7 +245,9 @@ def fill(
     name = pagename.rsplit("/", 1)[-1]
     repository = context.get("theme_repository_url", "").rstrip("/")
     branch = context.get("theme_repository_branch") or "main"
-    path = f"chapters/{language}/{name}.ipynb"
+    path = f"{branch}/chapters/{language}/{name}.ipynb"
+    raw = repository.replace(GITHUB, "https://raw.githubusercontent.com/")
+    colab = repository.replace(GITHUB, "https://colab.research.google.com/github/")
     meta = env.metadata.get(pagename, {})
     position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
     base = (config.html_baseurl or "").rstrip("/")
@@ -260,15 +263,14 @@ def fill(
     ]
     body = context.get("body", "")
     notebook = position is not None
+    page = pages[position] if position is not None else {"name": name, "title": context.get("title", "")}
     welcome = pagename == config.root_doc  # its map is its contents
     context["d2l"] = {
         "tag": words(language)["language"]["tag"],
         "language": language,
         "words": site,
         "pages": pages,
-        "page": pages[position]
-        if position is not None
-        else {"name": name, "title": context.get("title", "")},
+        "page": page,
         "previous": pages[position - 1] if position else None,
         "next": pages[position + 1] if position is not None and position + 1 < len(pages) else None,
         "contents": _contents_of(app, pagename) if pagename in env.tocs and not welcome else "",
@@ -280,14 +282,9 @@ def fill(
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
         "description": meta.get("description") or site["tagline"],
-        "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
-        + f"/blob/{branch}/{path}"
-        if notebook
-        else "",
-        "source": f"{repository}/blob/{branch}/{path}" if notebook else "",
-        "kaggle": "https://www.kaggle.com/kernels/welcome?src="
-        + repository.replace("https://github.com/", "https://raw.githubusercontent.com/")
-        + f"/{branch}/{path}",
+        "colab": f"{colab}/blob/{path}" if notebook else "",
+        "source": f"{repository}/blob/{path}" if notebook else "",
+        "kaggle": f"https://www.kaggle.com/kernels/welcome?src={raw}/{path}",
         "lab": f"git clone {repository}\ncd {repository.rsplit('/', 1)[-1]}\n"
         f"python3 course.py lab {name} --lang {language}",
         "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"
