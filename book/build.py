@@ -19,11 +19,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import yaml
-
 from book import inputs, previews, terminal
 from book.chapters import read
-from book.contents import BuildError, page_names, parts, table_of_contents
+from book.contents import BuildError, base_address, page_names, parts, table_of_contents
 from book.inputs import ROOT
 from book.lock import locked
 from book.stale import old_outputs
@@ -66,12 +64,6 @@ def _end_with_parent() -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _base(root: Path) -> str:
-    """The address of the site, as far as `_config.yml` knows it."""
-    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    return (config.get("html", {}).get("baseurl") or "").rstrip("/")
-
-
 def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
     from jinja2 import Environment, FileSystemLoader
@@ -85,7 +77,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
         content_security_policy,
     )
 
-    base = _base(root)
+    base = base_address(root)
     theme = ROOT / "book" / "theme"
     template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("landing.html")
     landings = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
@@ -142,7 +134,7 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dic
     terms = glossary.read(root)
     chapters = {name for name, part in parts(toc) if part == "chapters"}
     places = search.term_locations(terms, editions, chapters)
-    base = _base(root)
+    base = base_address(root)
     for language in languages:
         target = aside / language
         shutil.copytree(work / language / "finished", target)

@@ -10,6 +10,17 @@ class BuildError(Exception):
     """The site could not be built; the text says what to mend."""
 
 
+def configuration(root: Path) -> dict[str, Any]:
+    """Return what `_config.yml` says."""
+    config: dict[str, Any] = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    return config
+
+
+def base_address(root: Path) -> str:
+    """Return the address of the site, as far as `_config.yml` knows it."""
+    return (configuration(root).get("html", {}).get("baseurl") or "").rstrip("/")
+
+
 def table_of_contents(root: Path) -> dict[str, Any]:
     """`_toc.yml` with the English folder taken off: the same for every language."""
     toc: dict[str, Any] = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
@@ -32,11 +43,7 @@ def page_names(toc: dict[str, Any]) -> list[str]:
 
 def parts(toc: dict[str, Any]) -> list[tuple[str, str]]:
     """The name of each page and of its part; the first page belongs to none."""
-    return [
-        (toc["root"], ""),
-        *(
-            (page["file"], part["caption"].lower())
-            for part in toc.get("parts", [])
-            for page in part["chapters"]
-        ),
-    ]
+    listed = [(toc["root"], "")]
+    for part in toc.get("parts", []):
+        listed += [(page["file"], part["caption"].lower()) for page in part["chapters"]]
+    return listed

@@ -8,6 +8,7 @@ Standard library only, because `course.py lab` looks at the copies before it ins
 import argparse
 import json
 import os
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -87,7 +88,7 @@ def bring(language: str, root: Path = ROOT) -> Copies:
         original, mine = read(path_of(language, chapter, root)), copy_of(language, chapter, root)
         if not mine.exists():
             copies.made.append(chapter)
-        elif _made_from(mine) == _written(original):
+        elif _fingerprints(mine)[0] == _written(original):
             continue
         elif _untouched(mine):
             copies.renewed.append(chapter)
@@ -133,21 +134,20 @@ def _written(notebook: Notebook) -> str:
     return fingerprint(json.dumps([[cell["cell_type"], source(cell)] for cell in notebook["cells"]]))
 
 
-def _made_from(copy: Path) -> str | None:
-    """Return the fingerprint of the original that a copy was made from; None if it does not tell."""
-    try:
-        return str(json.loads(copy.read_text(encoding="utf-8"))["metadata"]["d2lmini"]["original"])
-    except (ValueError, KeyError, TypeError):  # the reader's own notebook, or half of one
-        return None
+def _fingerprints(copy: Path) -> tuple[str | None, str | None]:
+    """Return those of a copy's original and of what stands in it, None where it cannot be told."""
+    original = None
+    with suppress(ValueError, KeyError, TypeError):  # the reader's own notebook, or half of one
+        notebook = json.loads(copy.read_text(encoding="utf-8"))
+        original = str(notebook["metadata"]["d2lmini"]["original"])
+        return original, _written(notebook)
+    return original, None
 
 
 def _untouched(copy: Path) -> bool:
     """Say whether the reader has written nothing in a copy; of what cannot be read, the reader has."""
-    made_from = _made_from(copy)
-    try:
-        return made_from is not None and made_from == _written(json.loads(copy.read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError):
-        return False
+    original, written = _fingerprints(copy)
+    return original is not None and original == written
 
 
 def _copy(original: Notebook, mine: Path) -> None:

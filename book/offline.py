@@ -27,21 +27,13 @@ from d2lmini.language import words
 from d2lmini.notebook import palette
 
 THEME = Path(__file__).parent / "theme" / "offline"
-NEEDED = {
-    ".html",
-    ".js",
-    ".json",
-    ".png",
-    ".safetensors",
-    ".svg",
-    ".webp",
-    ".woff2",
-}  # the rest is for download
+# the rest is for download
+NEEDED = {".html", ".js", ".json", ".png", ".safetensors", ".svg", ".webp", ".woff2"}
 UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
 LIST = "offline.json"
 SHARED = ("index.html", "landing.js")  # of the site, beside the languages
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
-STATES = re.compile(r'data-states="(_static/states/[^?"]+)\?(\w+)"')
+STATES = "_static/states/"  # what exercises know: each file has a version of its own
 TITLE = re.compile(r"<h1[^>]*>(.*?)(?:<a class=\"permalink\".*?)?</h1>", re.DOTALL)
 
 
@@ -113,17 +105,15 @@ def _name_version(folder: Path, build: str) -> None:
 
 
 def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
-    states = {}
-    for path in folder.glob("*.html"):
-        if found := STATES.search(path.read_text(encoding="utf-8")):
-            states[found[1]] = f"{found[1]}?{found[2]}"
     files, total = {}, 0
     for path in _needed(site, folder):
         name = path.relative_to(site).as_posix()
         address = name.removeprefix(f"{language}/") if path.is_relative_to(folder) else f"../{name}"
-        if path.is_relative_to(folder) and path.suffix not in UNVERSIONED:
-            address = states.get(address, f"{address}?{build}")
         data = path.read_bytes()
+        if address.startswith(STATES):
+            address += f"?{hashlib.sha256(data).hexdigest()[:8]}"
+        elif path.is_relative_to(folder) and path.suffix not in UNVERSIONED:
+            address += f"?{build}"
         files[address] = f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
         total += len(data)
     listed = {"build": build, "size": size(total), "files": files}

@@ -5,18 +5,27 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape, unescape
-from html.parser import HTMLParser
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
+from book.nested import NestedParser
 from d2lmini.letters import HAN
 from d2lmini.notebook.content import filled
 
-# elements without an end
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 BLOCKS = {"p", "li", "td", "th", "div", "pre", "dt", "dd", "h1", "h2", "h3", "h4", "ul", "ol"}
-SKIPPED = {"katex-html", "permalink", "visually-hidden", "behind", "sig-paren"}
-SKIPPED |= {"way-on", "times", "solved", "rule"}  # of the first page
+HEADINGS = {"h1", "h2", "h3"}
+SKIPPED = {
+    "svg",
+    "summary",
+    ".d2l-widget",
+    ".katex-html",
+    ".permalink",
+    ".visually-hidden",
+    ".behind",
+    ".sig-paren",
+}
+SKIPPED |= {".way-on", ".times", ".solved", ".rule"}  # of the first page
+UNREAD = SKIPPED | {".cell_output"}  # which may hold an exercise
 IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 SPACE = re.compile(r"\s+")
 INVISIBLE = re.compile("[\u2061-\u2064\u200b]")  # signs of MathML that are heard, not seen
@@ -99,107 +108,66 @@ def exercise_words(state: dict[str, Any]) -> tuple[str, str, str]:
     return said, unsaid, "\n".join(code)
 
 
-class _Page(HTMLParser):
+class _Page(NestedParser[frozenset[str]]):
+    """Collects the sections of a page; an element's value: the tags and `.classes` of it and around it."""
+
     def __init__(self, name: str, exercise: Callable[[str], dict[str, Any]]) -> None:
-        super().__init__()
+        super().__init__(frozenset())
         self.name, self.exercise = name, exercise
         self.sections: list[Section] = []
-        self.inside = False
-        self.stack: list[tuple[str, set[str]]] = []
-        self.skip = 0  # depth of the element that is passed over
-        self.bold = 0
         self.summary = False  # of the reference only the first paragraph of each name is kept
 
-    @property
-    def now(self) -> Section:
-        return self.sections[-1]
-
-    def _within(self, *kinds: str) -> bool:
-        """Say whether what is read lies in such an element: `h1` a tag, `.sig-name` a class."""
-        return any(
-            tag in kinds or any(f".{name}" in kinds for name in classes) for tag, classes in self.stack
-        )
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {key: value or "" for key, value in attrs}
-        if tag == "article":
-            self.inside = True
-        if not self.inside or tag in VOID:
-            return
-        classes = set(given.get("class", "").split())
-        self.stack.append((tag, classes))
-        if self.skip:
-            return
-        anchor = given.get("id", "")
-        name = (
-            "sig-object" in classes and anchor.count(".") == 1
-        )  # of the reference; methods go with their class
-        if anchor and (tag in ("h1", "h2", "h3") or name):
+    def enter(self, tag: str, attributes: dict[str, str]) -> frozenset[str]:
+        own = {tag, *(f".{name}" for name in attributes.get("class", "").split())}
+        inside = self.open[-1] | own
+        if "article" not in inside or not SKIPPED.isdisjoint(self.open[-1]):
+            return inside
+        anchor = attributes.get("id", "")
+        is_name = ".sig-object" in own and anchor.count(".") == 1  # of the reference, methods apart
+        if anchor and (tag in HEADINGS or is_name):
             self.sections.append(Section(self.name, anchor))
             self.summary = True
-        if classes & SKIPPED or tag in ("svg", "summary"):
-            self.skip = len(self.stack)
-        elif "d2l-widget" in classes:
-            self._widget(given)
-            self.skip = len(self.stack)
-        if tag == "strong" and self.sections:
-            self.bold += 1
-            self.now.terms.append("")
-        if tag in BLOCKS:
-            self._say(" ")
+        if self.sections:
+            section = self.sections[-1]
+            if attributes.get("data-widget") == "exercise":
+                asked, kept_back, code = exercise_words(self.exercise(attributes["data-id"]))
+                section.questions.append(asked)
+                section.answers += kept_back + " "
+                section.code += "\n" + code
+            if tag == "strong":
+                section.terms.append("")
+            if tag in BLOCKS:
+                self._say(" ", inside)
+        return inside
 
     def handle_endtag(self, tag: str) -> None:
-        if not self.inside or tag in VOID:
-            return
-        if tag == "article":
-            self.inside = False
-            return
-        if self.skip:
-            if self.skip == len(self.stack):
-                self.skip = 0
-        else:
-            if tag == "strong" and self.bold:
-                self.bold -= 1
-            if tag in BLOCKS:
-                self._say(" ")
-            if tag == "p" and self._within("dd"):
-                self.summary = False
-        if self.stack:
-            self.stack.pop()
+        if tag in BLOCKS:
+            self._say(" ", self.open[-1])
+        if tag == "p" and "dd" in self.open[-1]:
+            self.summary = False
+        super().handle_endtag(tag)
 
     def handle_data(self, data: str) -> None:
-        if not self.inside or self.skip or not self.sections:
-            return
-        self._say(data)
+        self._say(data, self.open[-1])
 
-    def _say(self, data: str) -> None:
-        if not self.sections:
+    def _say(self, data: str, inside: frozenset[str]) -> None:
+        if not self.sections or "article" not in inside or not UNREAD.isdisjoint(inside):
             return
-        if self._within(".cell_output"):
-            return
-        if self._within("h1", "h2", "h3"):
-            self.now.title += data
-        elif self._within(".sig-object"):
-            if self._within(".sig-name") and self.now.anchor.count(".") == 1 and not self.now.title:
-                self.now.title = data
-            elif self._within(".sig-name", ".sig-param"):
-                self.now.code += f" {data}"
-        elif self._within("pre"):
-            if not self._within(".py"):
-                self.now.code += data
-        elif self._within(".py") and not self.summary:
-            pass
-        else:
-            self.now.text += data
-            if self.bold:
-                self.now.terms[-1] += data
-
-    def _widget(self, given: dict[str, str]) -> None:
-        if given.get("data-widget") == "exercise" and self.sections:
-            asked, kept, code = exercise_words(self.exercise(given["data-id"]))
-            self.now.questions.append(asked)
-            self.now.answers += kept + " "
-            self.now.code += "\n" + code
+        section = self.sections[-1]
+        if not HEADINGS.isdisjoint(inside):
+            section.title += data
+        elif ".sig-object" in inside:
+            if ".sig-name" in inside and section.anchor.count(".") == 1 and not section.title:
+                section.title = data
+            elif ".sig-name" in inside or ".sig-param" in inside:
+                section.code += f" {data}"
+        elif "pre" in inside:
+            if ".py" not in inside:
+                section.code += data
+        elif ".py" not in inside or self.summary:
+            section.text += data
+            if "strong" in inside:
+                section.terms[-1] += data
 
 
 def sections(name: str, page: str, exercise: Callable[[str], dict[str, Any]]) -> list[Section]:

@@ -40,20 +40,17 @@ def stale_cells(english: Notebook, translated: Notebook) -> list[str]:
     an English cell follows that the translation lacks.
     """
     theirs = {cell["id"]: cell for cell in translated["cells"]}
-    found: dict[str, None] = {}
+    stale: dict[str, None] = {}
     before = next(iter(theirs), None)
     for cell in english["cells"]:
-        other = theirs.get(cell["id"])
-        if other is None:
-            if before is not None:
-                found[before] = None
-            continue
-        before = cell["id"]
-        is_code = cell["cell_type"] == other["cell_type"] == "code"
-        same = code(source(cell)) == code(source(other)) if is_code else not is_stale(cell, other)
-        if not same:
-            found[before] = None
-    return list(found)
+        same = False
+        if other := theirs.get(cell["id"]):
+            before = cell["id"]
+            is_code = cell["cell_type"] == other["cell_type"] == "code"
+            same = code(source(cell)) == code(source(other)) if is_code else not is_stale(cell, other)
+        if before is not None and not same:
+            stale[before] = None
+    return list(stale)
 
 
 def code_hash(text: str) -> str:

@@ -531,6 +531,12 @@ def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
 # ---- fonts -------------------------------------------------------------------------------------------------
 
 
+def test_a_cut_font_has_the_date_of_the_whole_one_and_so_the_same_bytes_in_every_build():
+    path = assets.KATEX / "fonts" / "KaTeX_Main-Regular.woff2"
+    cut = TTFont(io.BytesIO(assets.cut_font(path, "abc")))
+    assert cut["head"].modified == TTFont(path)["head"].modified
+
+
 def test_a_cut_font_does_not_bear_the_name_that_its_license_reserves():
     for path in (
         assets.KATEX / "fonts" / "KaTeX_Main-Regular.woff2",

@@ -30,16 +30,12 @@ def _no_own_search(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("d2lmini_version", "", "env")
-    app.add_config_value("d2lmini_language", "en", "env")  # the folder in chapters/; set by book.build
-    app.add_config_value(
-        "d2lmini_languages", [], "html"
-    )  # set by book.build: the languages built side by side
-    app.add_config_value(
-        "d2lmini_pdf", "", "html"
-    )  # set by book.build: the size of the printed edition in MB
-    app.add_config_value(
-        "comments_config", None, "html"
-    )  # Jupyter Book sets it for an extension that we leave out
+    # set by book.build: the folder in chapters/, the languages built side by side, the size of the PDF in MB
+    app.add_config_value("d2lmini_language", "en", "env")
+    app.add_config_value("d2lmini_languages", [], "html")
+    app.add_config_value("d2lmini_pdf", "", "html")
+    # Jupyter Book sets it for an extension that we leave out
+    app.add_config_value("comments_config", None, "html")
     app.add_html_theme("d2lmini", str(assets.BOOK / "theme"))
     app.connect("config-inited", _complete_config)
     app.connect("builder-inited", _no_own_search)

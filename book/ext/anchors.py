@@ -6,9 +6,9 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
+from book.ext.doctree import NOT_PROSE, is_within
 from d2lmini.language import words
 from d2lmini.letters import WIDE
 
@@ -39,7 +39,6 @@ class NameSections(SphinxTransform):
             section["ids"] = [cell_id]
             self.document.ids[cell_id] = section
             slugs[cell_id] = (section.line, cell_id, section[0].astext())
-            section["behind"] = False
         # where MyST looks for the targets of #cell-id and other.ipynb#cell-id; as names of the whole project
         # they would collide, for each chapter has its `exercises`
         self.document.myst_slugs = slugs
@@ -47,16 +46,14 @@ class NameSections(SphinxTransform):
         self._mark_behind(meta.get("behind", []), cell_ids, slugs)
 
     def _mark_behind(self, behind: list[str], cell_ids: list[str], slugs: dict[str, Any]) -> None:
-        """One note at the head of each section of which some cell is older than its English source."""
+        """Put a note at the head of each section of which some cell is older than its English source."""
         position = {cell_id: index for index, cell_id in enumerate(cell_ids)}
+        marked = set()
         for cell_id in behind:
-            heads = [head for head in slugs if position[head] <= position[cell_id]]
-            if not heads:
-                continue
-            section = self.document.ids[max(heads, key=position.__getitem__)]
-            if not section["behind"]:
-                section["behind"] = True
-                section.insert(1, behind_note(section["ids"][0]))
+            before = [head for head in slugs if position[head] <= position[cell_id]]
+            marked.update(before[-1:])  # sections lie in the order of their cells
+        for anchor in marked:
+            self.document.ids[anchor].insert(1, behind_note(anchor))
 
 
 class behind_note(nodes.General, nodes.Element):
@@ -84,9 +81,8 @@ class JoinChineseLines(SphinxTransform):
     def apply(self, **kwargs: Any) -> None:
         if self.config.d2lmini_language != "zh":
             return
-        for line_break in [
-            text for text in self.document.findall(nodes.Text) if text == "\n"
-        ]:  # MyST's own node
+        line_breaks = [text for text in self.document.findall(nodes.Text) if text == "\n"]  # MyST's own node
+        for line_break in line_breaks:
             siblings = line_break.parent.children
             place = siblings.index(line_break)
             around = [
@@ -102,56 +98,29 @@ class NumberFormulas(SphinxTransform):
     default_priority = 310
 
     def apply(self, **kwargs: Any) -> None:
-        tags: dict[str, str] = self.env.d2lmini_tags  # type: ignore[attr-defined]
+        tags: list[str] = []
+        self.env.metadata[self.env.docname]["formulas"] = tags
         for formula in self.document.findall(nodes.math_block):
             if tag := TAG.search(formula.astext()):
                 formula["anchor"] = f"eq-{tag[1]}"
-                tags[tag[1]] = self.env.docname
-
-
-def _ready(app: Sphinx) -> None:
-    if not hasattr(app.env, "d2lmini_tags"):
-        app.env.d2lmini_tags = {}  # type: ignore[attr-defined]
-
-
-def _purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    tags: dict[str, str] = getattr(env, "d2lmini_tags", {})
-    env.d2lmini_tags = {tag: doc for tag, doc in tags.items() if doc != docname}  # type: ignore[attr-defined]
-
-
-def _merge(app: Sphinx, env: BuildEnvironment, docnames: list[str], other: BuildEnvironment) -> None:
-    env.d2lmini_tags.update(other.d2lmini_tags)  # type: ignore[attr-defined]
+                tags.append(tag[1])
 
 
 def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Turn `(1.2)` in prose into a link to the formula of that number, where there is one."""
-    tags: dict[str, str] = app.env.d2lmini_tags  # type: ignore[attr-defined]
-    kept_plain = (
-        nodes.reference,
-        nodes.literal,
-        nodes.literal_block,
-        nodes.math,
-        nodes.math_block,
-        nodes.title,
-        nodes.raw,
-    )
+    pages = {tag: page for page, meta in app.env.metadata.items() for tag in meta.get("formulas", [])}
     for text in list(doctree.findall(nodes.Text)):
-        ancestor = text.parent
-        while ancestor is not None and not isinstance(ancestor, kept_plain):
-            ancestor = ancestor.parent
-        if ancestor is not None:
+        if is_within(text, *NOT_PROSE, nodes.reference):
             continue
         pieces: list[nodes.Node] = []
         start = 0
         for mention in MENTION.finditer(text):
-            if mention[1] not in tags:
+            if mention[1] not in pages:
                 continue
             pieces.append(nodes.Text(text[start : mention.start()]))
-            page = (
-                "" if tags[mention[1]] == docname else app.builder.get_relative_uri(docname, tags[mention[1]])
-            )
-            link = nodes.reference("", mention[0], refuri=f"{page}#eq-{mention[1]}", internal=True)
-            pieces.append(link)
+            there = pages[mention[1]]
+            page = "" if there == docname else app.builder.get_relative_uri(docname, there)
+            pieces.append(nodes.reference("", mention[0], refuri=f"{page}#eq-{mention[1]}", internal=True))
             start = mention.end()
         if pieces:
             text.parent.replace(text, [*pieces, nodes.Text(text[start:])])
@@ -162,7 +131,4 @@ def setup(app: Sphinx) -> None:
     app.add_transform(NameSections)
     app.add_transform(JoinChineseLines)
     app.add_transform(NumberFormulas)
-    app.connect("builder-inited", _ready)
-    app.connect("env-purge-doc", _purge)
-    app.connect("env-merge-info", _merge)
     app.connect("doctree-resolved", link_mentions)

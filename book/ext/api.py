@@ -69,11 +69,6 @@ def definitions(file: str) -> list[Any]:
     ]
 
 
-def _path(file: str) -> Path:
-    path = PACKAGE / file.replace(".", "/")
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
 def _prose(text: str, known: dict[str, str]) -> str:
     """Sphinx's markup for the prose of a docstring: code, links to other names of the page, formulas."""
 
@@ -222,7 +217,7 @@ def insert(app: Sphinx, docname: str, source: list[str]) -> None:
     for cell in notebook["cells"]:
         cells.append(cell)
         if file := waiting.pop(cell["id"], None):
-            app.env.note_dependency(str(_path(file)))
+            app.env.note_dependency(str(_package()[file].filepath))
             text = f"```{{reference}} {file}\n```"
             cells.append(
                 {"cell_type": "markdown", "id": f"{cell['id']}-names", "metadata": {}, "source": text}

@@ -8,7 +8,6 @@ import re
 import shutil
 import time
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 
 import fontTools
@@ -20,7 +19,7 @@ from book import scripts
 from book.chapters import store
 from book.ext.css import minify
 from book.katex import FOLDER as KATEX
-from book.sections import VOID
+from book.nested import NestedParser
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
@@ -30,75 +29,56 @@ WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
 SANS = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
 CUT_FONTS = BOOK.parent / "_build" / "fonts"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
-logging.getLogger("fontTools").setLevel(
-    logging.WARNING
-)  # it reports every step, and Sphinx shows all logging
-# class of KaTeX's markup → the font it sets; the nearest such ancestor of a character decides
-FONT_OF_CLASS = {
-    "mathnormal": "Math-Italic",
-    "boldsymbol": "Math-BoldItalic",
-    "mathbf": "Main-Bold",
-    "textbf": "Main-Bold",
-    "mathit": "Main-Italic",
-    "textit": "Main-Italic",
-    "amsrm": "AMS-Regular",
-    "mathbb": "AMS-Regular",
-    "textbb": "AMS-Regular",
-    "mathcal": "Caligraphic-Regular",
-    "mathfrak": "Fraktur-Regular",
-    "mathscr": "Script-Regular",
-    "mathsf": "SansSerif-Regular",
-    "textsf": "SansSerif-Regular",
-    "mathtt": "Typewriter-Regular",
-    "texttt": "Typewriter-Regular",
-    "mathrm": "Main-Regular",
-    "textrm": "Main-Regular",
-    "small-op": "Size1-Regular",
-    "large-op": "Size2-Regular",
-    "delim-size1": "Size1-Regular",
-    "delim-size4": "Size4-Regular",
+# it reports every step, and Sphinx shows all logging
+logging.getLogger("fontTools").setLevel(logging.WARNING)
+# KaTeX's fonts and the classes of its markup that set them; the nearest such ancestor of a character decides
+CLASSES_OF_FONT = {
+    "Math-Italic": "mathnormal",
+    "Math-BoldItalic": "boldsymbol",
+    "Main-Bold": "mathbf textbf",
+    "Main-Italic": "mathit textit",
+    "AMS-Regular": "amsrm mathbb textbb",
+    "Caligraphic-Regular": "mathcal",
+    "Fraktur-Regular": "mathfrak",
+    "Script-Regular": "mathscr",
+    "SansSerif-Regular": "mathsf textsf",
+    "Typewriter-Regular": "mathtt texttt",
+    "Main-Regular": "mathrm textrm",
+    "Size1-Regular": "small-op delim-size1",
+    "Size2-Regular": "large-op",
+    "Size4-Regular": "delim-size4",
 }
+FONT_OF_CLASS = {name: font for font, names in CLASSES_OF_FONT.items() for name in names.split()}
 
 
-class _FormulaCharacters(HTMLParser):
-    """Collects which characters a page shows in which of KaTeX's fonts."""
+class _FormulaCharacters(NestedParser[str | None]):
+    """Collects which characters a page shows in which of KaTeX's fonts; an element's value is its font."""
 
-    def __init__(self, used: dict[str, set[str]]) -> None:
-        super().__init__()
-        self.used = used
-        self.fonts: list[str | None] = []  # the font in force for each open element; None outside formulas
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.used: dict[str, set[str]] = {}
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in VOID:
-            return
-        classes = (dict(attrs).get("class") or "").split()
-        font = self.fonts[-1] if self.fonts else None
+    def enter(self, tag: str, attributes: dict[str, str]) -> str | None:
+        classes = attributes.get("class", "").split()
+        font = self.open[-1]
         if "katex-html" in classes:
             font = "Main-Regular"
         elif font is not None:
             font = next((FONT_OF_CLASS[c] for c in classes if c in FONT_OF_CLASS), font)
             if "delimsizing" in classes:  # `size3` means another thing elsewhere: a text size
                 font = next((f"Size{c[4]}-Regular" for c in classes if re.fullmatch("size[1-4]", c)), font)
-        self.fonts.append(font)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID and self.fonts:
-            self.fonts.pop()
+        return font
 
     def handle_data(self, data: str) -> None:
-        if self.fonts and self.fonts[-1]:
-            self.used.setdefault(self.fonts[-1], set()).update(data)
+        if font := self.open[-1]:
+            self.used.setdefault(font, set()).update(data)
 
 
 def formula_characters(page: str) -> dict[str, str]:
     """Return the characters that a page's formulas show, by the name of their font."""
-    used: dict[str, set[str]] = {}
-    if "katex-html" in page:
-        _FormulaCharacters(used).feed(page)
-    return {font: "".join(sorted(characters)) for font, characters in sorted(used.items())}
+    parser = _FormulaCharacters()
+    parser.feed(page)
+    return {font: "".join(sorted(characters)) for font, characters in sorted(parser.used.items())}
 
 
 def cut_font(path: Path, characters: str) -> bytes:
@@ -121,14 +101,18 @@ def forget_unused_fonts() -> None:
             file.unlink(missing_ok=True)
 
 
-@cache
-def _unpacked(path: Path) -> bytes:
-    """A font as it is before it is packed: unpacking takes as long as cutting."""
-    font = TTFont(path)
-    font.flavor = None
+def saved(font: TTFont, flavor: str | None = None) -> bytes:
+    """Return a font as the bytes of a file."""
+    font.flavor = flavor
     buffer = io.BytesIO()
     font.save(buffer)
     return buffer.getvalue()
+
+
+@cache
+def _unpacked(path: Path) -> bytes:
+    """A font as it is before it is packed: unpacking takes as long as cutting."""
+    return saved(TTFont(path, recalcTimestamp=False))
 
 
 def _cut(path: Path, characters: str) -> bytes:
@@ -136,17 +120,12 @@ def _cut(path: Path, characters: str) -> bytes:
 
     font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
     # without names: the licenses reserve them for the unchanged fonts
-    options = subset.Options(
-        flavor="woff2", hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[]
-    )
+    options = subset.Options(hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[])
     options.drop_tables += ["BASE", "STAT"]
     cutter = subset.Subsetter(options)
     cutter.populate(text=characters)
     cutter.subset(font)
-    font.flavor = "woff2"
-    buffer = io.BytesIO()
-    font.save(buffer)
-    return buffer.getvalue()
+    return saved(font, "woff2")
 
 
 def font_face(family: str, style: str, path: Path, characters: str) -> str:
@@ -249,8 +228,7 @@ def code_styles() -> str:
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    out = Path(app.builder.outdir)
-    static = out / "_static"
+    static = Path(app.builder.outdir) / "_static"
     if not app.config.d2lmini_languages:  # Jupyter Book alone: `postprocess` does not put them into the pages
         styles = page_styles() + welcome_styles() + code_styles()
         (static / "site.css").write_text(styles, encoding="utf-8")

@@ -23,14 +23,9 @@ def _minified(tokens: list[Any]) -> list[Any]:
     needed: list[Any] = []
     for position, token in enumerate(tokens):
         if token.type == "whitespace":
+            before = needed[-1] if needed else None
             after = tokens[position + 1] if position + 1 < len(tokens) else None
-            if (
-                not needed
-                or _separates(needed[-1])
-                or needed[-1] == ":"
-                or after is None
-                or _separates(after)
-            ):
+            if _separates(before) or before == ":" or _separates(after):
                 continue
             token.value = " "
         elif token.type == "{} block":
@@ -41,9 +36,13 @@ def _minified(tokens: list[Any]) -> list[Any]:
     return needed
 
 
-def _separates(token: Any) -> bool:
-    """Say whether a token separates its neighbors, so that they need no space."""
-    return token.type in ("{} block", "whitespace") or (token.type == "literal" and token.value in ";,>")
+def _separates(token: Any | None) -> bool:
+    """Say whether a token, or the end, separates its neighbors, so that they need no space."""
+    return (
+        token is None
+        or token.type in ("{} block", "whitespace")
+        or (token.type == "literal" and token.value in ";,>")
+    )
 
 
 def used_rules(css: str, page: str, scripts: str = "") -> str:

@@ -6,11 +6,10 @@ what a file would cost only once; but a file comes after the text, or the text h
 
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from typing import Any
 
 from book.ext.assets import SANS, font_face, letters, page_styles, sans
-from book.sections import VOID
+from book.nested import NestedParser
 from d2lmini.language import words
 
 FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
@@ -23,45 +22,41 @@ SLOPE = re.compile(r"font-style\s*:\s*(?:italic|oblique)")
 WEIGHT = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)")
 
 
-class _ShownCharacters(HTMLParser):
-    """Collects which characters a page shows in which style."""
+class _ShownCharacters(NestedParser[frozenset[str]]):
+    """Collects which characters a page shows in which style.
+
+    The value of an element: the styles in force in it; none: it is not shown.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(frozenset({"regular"}))
         self.used: dict[str, set[str]] = {style: set() for style in SANS}
-        self.open: list[frozenset[str]] = []  # the styles in force for each open element; none: not shown
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in VOID:
-            return
-        given = {name: value or "" for name, value in attrs}
-        classes = set(given.get("class", "").split())
-        if self.open and not self.open[-1]:  # nothing in it is shown
-            self.open.append(frozenset())
-            return
-        styles = set(self.open[-1]) if self.open else {"regular"}
-        drawn = ";".join(f"{name}:{value}" for name, value in given.items() if name.startswith("font-"))
-        drawn += f";{given.get('style', '')}"
-        if tag in SEMIBOLD or classes & SEMIBOLD_CLASSES or "aria-current" in given or WEIGHT.search(drawn):
+    def enter(self, tag: str, attributes: dict[str, str]) -> frozenset[str]:
+        classes = set(attributes.get("class", "").split())
+        styles = set(self.open[-1])
+        if not styles:
+            return frozenset()
+        drawn = ";".join(f"{name}:{value}" for name, value in attributes.items() if name.startswith("font-"))
+        drawn += f";{attributes.get('style', '')}"
+        if (
+            tag in SEMIBOLD
+            or classes & SEMIBOLD_CLASSES
+            or "aria-current" in attributes
+            or WEIGHT.search(drawn)
+        ):
             styles.add("semibold")
         if tag == "dl" and "py" in classes:  # the reference of the package emphasizes otherwise
             styles.add("upright")
         if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
             styles.add("italic")
-        self.used["semibold"].update(given.get("data-go-on", ""))  # what the link says on a later visit
+        self.used["semibold"].update(attributes.get("data-go-on", ""))  # what the link says on a later visit
         if tag in UNSHOWN or classes & UNSHOWN_CLASSES:
-            styles = set()
-        self.open.append(frozenset(styles))
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID and self.open:
-            self.open.pop()
+            return frozenset()
+        return frozenset(styles)
 
     def handle_data(self, data: str) -> None:
-        for style in self.used.keys() & (self.open[-1] if self.open else set()):
+        for style in self.used.keys() & self.open[-1]:
             self.used[style].update(data)
 
 

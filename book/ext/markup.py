@@ -67,9 +67,8 @@ def compact_markup(page: str) -> tuple[str, str]:
     """Return the page in less markup, which looks and reads the same, and the rules that go with it."""
     page = _outside_formulas(lambda part: _plain_tokens(_without_classes(part)), page)
     page = NAMESPACE.sub("", page)
-    repeated = [
-        style for style, times in Counter(style for _, style in STYLED.findall(page)).items() if times > 1
-    ]
+    times = Counter(style for _, style in STYLED.findall(page))
+    repeated = [style for style in times if times[style] > 1]
     name = {style: f"k{number}" for number, style in enumerate(repeated)}
 
     def by_name(match: re.Match[str]) -> str:
@@ -77,6 +76,5 @@ def compact_markup(page: str) -> tuple[str, str]:
             return match[0]
         return f'<span class="{" ".join(filter(None, (match[1], name[match[2]])))}">'
 
-    return STYLED.sub(by_name, page), "".join(
-        f":root .katex .{name}{{{style}}}" for style, name in name.items()
-    )
+    rules = "".join(f":root .katex .{short}{{{style}}}" for style, short in name.items())
+    return STYLED.sub(by_name, page), rules

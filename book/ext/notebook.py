@@ -55,12 +55,11 @@ def _drawn(kind: str, name: str, language: str) -> str:
 
 def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: str = "en") -> None:
     data = output.get("data", {})
+    alt = output.get("metadata", {}).get("alt") or label
     if "image/svg+xml" in data:
-        drawing = "".join(data.pop("image/svg+xml"))
-        alt = output.get("metadata", {}).get("alt") or label
+        drawing = "".join(data["image/svg+xml"])
         output["data"] = {"text/html": svg.inline(drawing, prefix=prefix, alt=alt)}
     elif "image/png" in data:
-        alt = output.get("metadata", {}).get("alt") or label
         picture = "".join(data["image/png"]).replace("\n", "")
         output["data"] = {"text/html": svg.picture(picture, alt=alt)}
     elif "text/html" in data:
@@ -100,8 +99,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     language = app.config.d2lmini_language
     plot = words(language)["site"]["script"]["plot"]
     meta = app.env.metadata[docname]
-    ids = [cell["id"] for cell in notebook["cells"]]
-    meta["cell_ids"] = ids
+    meta["cell_ids"] = [cell["id"] for cell in notebook["cells"]]
     meta["exercises"] = [name for kind, name in _widgets(notebook) if kind == "exercise"]
     meta["description"] = _description(notebook)
     meta["notes"] = {cell["id"]: note for cell in notebook["cells"] if (note := note_of(cell))}
@@ -115,8 +113,7 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     meta["minutes"] = welcome.reading_minutes(original, printed_code(original))
     for cell in notebook["cells"]:
         for count, output in enumerate(cell.get("outputs", [])):
-            prefix = f"{cell['id']}-{count}-"
-            _prepare_output(output, prefix, plot, language)
+            _prepare_output(output, f"{cell['id']}-{count}-", plot, language)
         if cell.get("outputs") and only_shows(text_of(cell)):
             cell["metadata"].setdefault("tags", []).append("remove-input")
     source[0] = json.dumps(notebook)

@@ -15,11 +15,13 @@ from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
 from book import licenses, previews
+from book.ext.doctree import is_within
 from d2lmini import __version__
 from d2lmini.language import words
 from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
+GITHUB = "https://github.com/"
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it can run
@@ -50,27 +52,8 @@ FIND_SITE_SCRIPT = (
 # What a browser that can do so makes ready before it is asked for. It shows at once the page of a link on
 # which the pointer rests, and the next page when site.js marks it; of other links that it marks, the page is
 # only fetched. So is a page in another language: its link gets the place being read when it is clicked.
-AHEAD = json.dumps(
-    {
-        "prerender": [
-            {
-                "where": {
-                    "and": [
-                        {"href_matches": "/*.html"},
-                        {"not": {"selector_matches": "[href^='#'],[data-language]"}},
-                    ]
-                },
-                "eagerness": "moderate",
-            },
-            {"where": {"selector_matches": ".next.ahead"}, "eagerness": "immediate"},
-        ],
-        "prefetch": [
-            {"where": {"selector_matches": ".ahead"}, "eagerness": "immediate"},
-            {"where": {"selector_matches": "[data-language]"}, "eagerness": "moderate"},
-        ],
-    },
-    separators=(",", ":"),
-)
+RULES = json.loads((Path(__file__).parent / "speculation_rules.json").read_text(encoding="utf-8"))
+AHEAD = json.dumps(RULES, separators=(",", ":"))
 
 
 INLINE_STYLES = "style-src 'self' 'unsafe-inline'"
@@ -117,13 +100,6 @@ def _is_far(section: nodes.Element) -> bool:
     return len(letters) + len(CHINESE.findall(letters)) > 3000
 
 
-def _in_table(node: nodes.Node) -> bool:
-    while node := node.parent:
-        if isinstance(node, nodes.entry):
-            return True
-    return False
-
-
 class Translator(HTML5Translator):
     """Sections carry no id of their own: the heading does, so that search results and links land on it."""
 
@@ -158,7 +134,8 @@ class Translator(HTML5Translator):
     def visit_Text(self, node: nodes.Text) -> None:
         begin = len(self.body)
         super().visit_Text(node)
-        if self.protect_literal_text and _in_table(node):  # code in a narrow column breaks between its names
+        # code in a narrow column breaks between its names
+        if self.protect_literal_text and is_within(node, nodes.entry):
             self.body[begin:] = [SEAM.sub(r"\1<wbr>", part) for part in self.body[begin:]]
 
     def visit_table(self, node: nodes.Element) -> None:
@@ -193,14 +170,9 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
     site_map = env.external_site_map  # type: ignore[attr-defined]
     pages = [{"doc": site_map.root.docname, "part": "", "number": None}]
     for tree_index, tree in enumerate(site_map.root.subtrees):
+        part = (tree.caption or "").lower()
         for number, item in enumerate(tree.items, 1):
-            pages.append(
-                {
-                    "doc": str(item),
-                    "part": (tree.caption or "").lower(),
-                    "number": None if tree_index else number,
-                }
-            )
+            pages.append({"doc": str(item), "part": part, "number": None if tree_index else number})
     for entry in pages:
         meta = env.metadata.get(entry["doc"], {})
         title = env.titles.get(entry["doc"])
@@ -217,7 +189,8 @@ def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     anchors = [
         [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()] for meta in env.metadata.values()
     ]
-    terms, formulas = sorted(app.d2lmini_lines), sorted(env.d2lmini_tags.items())  # type: ignore[attr-defined]
+    terms = sorted(app.d2lmini_lines)  # type: ignore[attr-defined]
+    formulas = sorted((name, meta.get("formulas")) for name, meta in env.metadata.items())
     shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
     if getattr(env, "d2lmini_shown", None) == shown:
         return [app.config.root_doc]
@@ -272,7 +245,9 @@ def fill(
     name = pagename.rsplit("/", 1)[-1]
     repository = context.get("theme_repository_url", "").rstrip("/")
     branch = context.get("theme_repository_branch") or "main"
-    path = f"chapters/{language}/{name}.ipynb"
+    path = f"{branch}/chapters/{language}/{name}.ipynb"
+    raw = repository.replace(GITHUB, "https://raw.githubusercontent.com/")
+    colab = repository.replace(GITHUB, "https://colab.research.google.com/github/")
     meta = env.metadata.get(pagename, {})
     position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
     base = (config.html_baseurl or "").rstrip("/")
@@ -288,15 +263,14 @@ def fill(
     ]
     body = context.get("body", "")
     notebook = position is not None
+    page = pages[position] if position is not None else {"name": name, "title": context.get("title", "")}
     welcome = pagename == config.root_doc  # its map is its contents
     context["d2l"] = {
         "tag": words(language)["language"]["tag"],
         "language": language,
         "words": site,
         "pages": pages,
-        "page": pages[position]
-        if position is not None
-        else {"name": name, "title": context.get("title", "")},
+        "page": page,
         "previous": pages[position - 1] if position else None,
         "next": pages[position + 1] if position is not None and position + 1 < len(pages) else None,
         "contents": _contents_of(app, pagename) if pagename in env.tocs and not welcome else "",
@@ -308,14 +282,9 @@ def fill(
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
         "description": meta.get("description") or site["tagline"],
-        "colab": repository.replace("https://github.com/", "https://colab.research.google.com/github/")
-        + f"/blob/{branch}/{path}"
-        if notebook
-        else "",
-        "source": f"{repository}/blob/{branch}/{path}" if notebook else "",
-        "kaggle": "https://www.kaggle.com/kernels/welcome?src="
-        + repository.replace("https://github.com/", "https://raw.githubusercontent.com/")
-        + f"/{branch}/{path}",
+        "colab": f"{colab}/blob/{path}" if notebook else "",
+        "source": f"{repository}/blob/{path}" if notebook else "",
+        "kaggle": f"https://www.kaggle.com/kernels/welcome?src={raw}/{path}",
         "lab": f"git clone {repository}\ncd {repository.rsplit('/', 1)[-1]}\n"
         f"python3 course.py lab {name} --lang {language}",
         "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"

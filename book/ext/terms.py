@@ -12,19 +12,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book import katex
+from book.ext.doctree import NOT_PROSE, ancestors, is_within
 from book.ext.page import chapters
 from book.glossary import FILE, PAGE, Finder, read
 
-OTHER = (  # than running text
-    nodes.title,
-    nodes.emphasis,  # words in another language, titles of works
-    nodes.literal,
-    nodes.literal_block,
-    nodes.math,
-    nodes.math_block,
-    nodes.table,
-    nodes.raw,
-)
 COLON = re.compile(r"[:：]\s*")
 
 
@@ -92,14 +83,11 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     lines, find = app.d2lmini_lines, app.d2lmini_finder  # type: ignore[attr-defined]
     met: set[int] = set()
     for parent, run in _texts(doctree):
-        around = list(_ancestors(parent))
-        if any(isinstance(node, OTHER) for node in around):
-            continue
-        section = next(
-            (node["ids"][0] for node in around if isinstance(node, nodes.section) and node["ids"]), ""
-        )
+        if is_within(parent, *NOT_PROSE, nodes.table, nodes.emphasis):
+            continue  # emphasis: words in another language, titles of works
+        section = _section(parent)
         # bold is what is explained here, and a link leads there already
-        served = any(isinstance(node, nodes.strong | nodes.reference) for node in around)
+        served = is_within(parent, nodes.strong, nodes.reference)
         text = "".join(run)
         pieces: list[nodes.Node] = []
         done = 0
@@ -117,12 +105,6 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             parent[place : place + len(run)] = [*pieces, nodes.Text(text[done:])]
 
 
-def _ancestors(node: nodes.Element) -> Iterator[nodes.Element]:
-    while node is not None:
-        yield node
-        node = node.parent
-
-
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
@@ -132,8 +114,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     file.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
 
 
-def _section(line: nodes.Element) -> str:
-    return next(str(node["ids"][0]) for node in _ancestors(line) if isinstance(node, nodes.section))
+def _section(node: nodes.Element) -> str:
+    around = (part for part in ancestors(node) if isinstance(part, nodes.section))
+    return next((str(section["ids"][0]) for section in around if section["ids"]), "")
 
 
 def setup(app: Sphinx) -> None:

@@ -3,12 +3,10 @@
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import yaml
 from jinja2 import Environment, FileSystemLoader
 
-from book.build import parts, table_of_contents
+from book.contents import base_address, configuration, parts, table_of_contents
 from book.ext import assets
 from book.katex import FOLDER as KATEX
 from book.paper.exercises import on_paper
@@ -19,18 +17,10 @@ HERE = Path(__file__).parent
 ADDRESS = "paper.html"  # beside the pages, for the browser that prints alone
 
 
-def live_address(config: dict[str, Any]) -> str:
+def live_address(root: Path) -> str:
     """Return where the website is published: as it is set, else where GitHub Pages puts the repository."""
-    if base := (config.get("html", {}).get("baseurl") or "").rstrip("/"):
-        return str(base)
-    account, name = config["repository"]["url"].rstrip("/").split("/")[-2:]
-    return f"https://{account}.github.io/{name}"
-
-
-def configuration(root: Path) -> dict[str, Any]:
-    """Return what `_config.yml` says."""
-    found: dict[str, Any] = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    return found
+    account, name = configuration(root)["repository"]["url"].rstrip("/").split("/")[-2:]
+    return base_address(root) or f"https://{account}.github.io/{name}"
 
 
 def document(root: Path, site: Path, language: str) -> str:
@@ -49,7 +39,7 @@ def document(root: Path, site: Path, language: str) -> str:
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
         exercises = {id: on_paper(id, language) for kind, id in stored_widgets(text) if kind == "exercise"}
         pages.append({"name": name, "number": number if part == "chapters" else None, "exercises": exercises})
-    live = live_address(config)
+    live = live_address(root)
     given = {
         "pages": pages,
         "words": {

@@ -4,15 +4,17 @@ Its outlines are of another kind than those of the course's face: a browser woul
 drawings of single letters, without a name. Of a TrueType face it makes a subset, a font like any other.
 """
 
-import io
 import os
 import sys
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.cu2quPen import Cu2QuPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTCollection, TTFont, newTable
+
+from book.ext.assets import saved
 
 # Noto Sans CJK is the same design in one file for all regions, or in one for simplified Chinese
 NAMES = {
@@ -24,13 +26,6 @@ FAMILIES = ("Noto Sans CJK SC", "Noto Sans SC")
 
 class FontMissing(Exception):
     """The machine has no Chinese face that may be embedded; the text says what to install."""
-
-
-def _saved(font: TTFont) -> bytes:
-    font.flavor = None
-    buffer = io.BytesIO()
-    font.save(buffer)
-    return buffer.getvalue()
 
 
 def _font_folders() -> list[Path]:
@@ -82,7 +77,7 @@ def chinese_face(characters: str, weight: int) -> bytes:
     cutter.subset(font)
     if "CFF " in font:
         _to_truetype(font)
-    return _saved(font)
+    return saved(font)
 
 
 def chinese_rules(folder: str) -> str:
@@ -104,25 +99,19 @@ def _of_simplified_chinese(path: Path) -> TTFont:
 
 def _to_truetype(font: TTFont) -> None:
     """Put quadratic curves, off by a thousandth of an em at most, in the place of the cubic ones."""
-    order, outlines = font.getGlyphOrder(), font.getGlyphSet()
+    outlines = font.getGlyphSet()
     glyphs = {}
-    for name in order:
+    for name in font.getGlyphOrder():
         pen = TTGlyphPen(None)
         outlines[name].draw(Cu2QuPen(pen, font["head"].unitsPerEm / 1000, reverse_direction=True))
         glyphs[name] = pen.glyph()
-    font["loca"] = newTable("loca")
-    font["glyf"] = newTable("glyf")
-    font["glyf"].glyphOrder, font["glyf"].glyphs = order, glyphs
     for table in ("CFF ", "VORG"):
         if table in font:
             del font[table]
-    font["maxp"].tableVersion = 0x00010000
-    for limit in (
-        "maxPoints", "maxContours", "maxCompositePoints", "maxCompositeContours", "maxTwilightPoints",
-        "maxStorage", "maxFunctionDefs", "maxInstructionDefs", "maxStackElements", "maxSizeOfInstructions",
-        "maxComponentElements", "maxComponentDepth",
-    ):  # fmt: skip
-        setattr(font["maxp"], limit, 0)  # those of the outlines are counted when the font is saved
+    font["glyf"] = newTable("glyf")
+    builder = FontBuilder(font=font)
+    builder.setupGlyf(glyphs)
+    builder.setupMaxp()
     font["maxp"].maxZones = 1
     font["post"].formatType = 3.0
     font.sfntVersion = "\0\1\0\0"

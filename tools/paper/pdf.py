@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Error as BrowserError, Page, Route, syn
 from book import build
 from book.browser import browser_name, launch
 from book.chapters import ROOT
+from book.contents import configuration
 from book.paper import document, fonts
 from book.serve import server
 from d2lmini.language import LANGUAGES, words
@@ -135,7 +136,7 @@ def print_language(
 def _finish(pdf: pikepdf.Pdf, language: str, root: Path) -> None:
     """Say what the document is, and not which browser made it."""
     found = words(language)
-    config = document.configuration(root)
+    config = configuration(root)
     with pdf.open_metadata(set_pikepdf_as_editor=False) as metadata:
         metadata["dc:title"] = found["site"]["title"]
         metadata["dc:creator"] = [config["author"]]

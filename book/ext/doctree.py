@@ -1,0 +1,28 @@
+"""What docutils has no function for."""
+
+from collections.abc import Iterator
+
+from docutils import nodes
+
+# where no word becomes a link
+NOT_PROSE = (
+    nodes.title,
+    nodes.literal,
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.raw,
+)
+
+
+def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
+    """Return a node and those around it, the innermost first."""
+    around: nodes.Node | None = node
+    while around is not None:
+        yield around
+        around = around.parent
+
+
+def is_within(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
+    """Say whether a node is, or lies in, one of these kinds."""
+    return any(isinstance(around, kinds) for around in ancestors(node))
