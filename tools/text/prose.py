@@ -5,14 +5,12 @@ the pages of the project once, without code, formulas and links; all rules read 
 """
 
 import csv
-import io
 import json
 import re
 import subprocess
 import sys
 import sysconfig
 import tempfile
-import tokenize
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -36,6 +34,7 @@ from book.chapters import (
 )
 from d2lmini.language import words
 from d2lmini.letters import HAN
+from tools.text.lockstep import comments as blocks
 from tools.text.syllables import is_syllable, tone_in_place
 
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
@@ -95,12 +94,7 @@ def prose(markdown: str) -> str:
 
 def comments(code: str) -> str:
     """Return the comments of a code cell, one a line; none if the cell is not plain Python."""
-    plain = re.sub(r"^(\s*)[%!].*$", r"\1pass", code, flags=re.M)
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(plain).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return ""
-    return "\n".join(token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT)
+    return "\n".join(line.lstrip("# ") for comment in blocks(code) for line in comment.text.split("\n"))
 
 
 def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Text]:
