@@ -100,11 +100,11 @@ def carry_comments(english: str, translated: str) -> tuple[str, list[str]]:
     ours, theirs = comments(english), comments(translated)
     matches: dict[Comment, Comment] = {}
     for ignored in (None, LITERAL):
-        own = [comment for comment in ours if comment not in matches]
-        other = [comment for comment in theirs if comment not in matches.values()]
-        places = [[comment.place(ignored) for comment in edition] for edition in (own, other)]
+        left = [comment for comment in ours if comment not in matches]
+        right = [comment for comment in theirs if comment not in matches.values()]
+        places = [[comment.place(ignored) for comment in side] for side in (left, right)]
         blocks = SequenceMatcher(None, *places, autojunk=False).get_matching_blocks()
-        matches |= {own[a + i]: other[b + i] for a, b, size in blocks for i in range(size)}
+        matches |= {left[a + i]: right[b + i] for a, b, size in blocks for i in range(size)}
     rows, remarks = english.split("\n"), []
     for own in reversed(ours):
         if own in matches:
@@ -298,11 +298,8 @@ def mark_translated(english: Notebook, translated: Notebook, names: list[str]) -
         CourseError: there is no text with such an id in both.
     """
     ours, theirs = by_id(english), by_id(translated)
-    texts = [
-        name
-        for name in theirs
-        if name in ours and theirs[name]["cell_type"] == ours[name]["cell_type"] == "markdown"
-    ]
+    pairs = [(name, cell, theirs[name]) for name, cell in ours.items() if name in theirs]
+    texts = [name for name, *pair in pairs if {cell["cell_type"] for cell in pair} == {"markdown"}]
     if unknown := set(names) - set(texts):
         raise CourseError(f"{', '.join(sorted(unknown))}: no text cell with this id in both languages")
     marked = []
