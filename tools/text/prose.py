@@ -213,9 +213,9 @@ def vocabulary(text: str, language: str, root: Path = ROOT) -> Iterator[str]:
 
 def thousands(text: str, language: str) -> Iterator[str]:
     """Large numbers as the language writes them: 262 144 with a thin space, in Chinese 262144 or 26 万."""
-    wrong, right = (
-        (r"[, \u00a0\u2009]", "nothing") if language == "zh" else (r"[, \u00a0]", "a thin space (U+2009)")
-    )
+    wrong, right = r"[, \u00a0]", "a thin space (U+2009)"
+    if language == "zh":
+        wrong, right = r"[, \u00a0\u2009]", "nothing"
     for found in re.finditer(rf"(?<![\d.,])\d{{1,3}}(?:{wrong}\d{{3}})+(?![\d.,]\d|\d)", text):
         yield f"thousands: {found[0]!r}, write {right} between them"
 
@@ -304,12 +304,10 @@ def paragraphs(markdown: str) -> list[str]:
 def typos(texts: list[Text], root: Path = ROOT) -> Iterator[Finding]:
     """Misspelled English words (American spelling), by `typos` with its settings in pyproject.toml."""
     rows = [(text.where, line) for text in texts for line in prose(text.text).splitlines()]
-    command = [Path(sysconfig.get_path("scripts")) / "typos", "--format", "json", "--isolated"]
-    command += ["--config", root / "pyproject.toml", "-"]
+    command = [f"{sysconfig.get_path('scripts')}/typos", "--format", "json", "--isolated"]
+    command += ["--config", f"{root}/pyproject.toml", "-"]
     page = "".join(f"{line}\n" for _, line in rows)
-    result = subprocess.run(
-        command, input=page, capture_output=True, text=True, encoding="utf-8", check=False
-    )
+    result = subprocess.run(command, input=page, capture_output=True, encoding="utf-8", check=False)
     if result.returncode not in (0, 2):  # 2: there are typos
         raise RuntimeError(f"typos failed: {result.stderr.strip()}")
     for line in result.stdout.splitlines():
