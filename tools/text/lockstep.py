@@ -102,8 +102,9 @@ def carry_comments(english: str, translated: str) -> tuple[str, list[str]]:
     for ignored in (None, LITERAL):
         left = [comment for comment in ours if comment not in matches]
         right = [comment for comment in theirs if comment not in matches.values()]
-        before, after = ([comment.place(ignored) for comment in side] for side in (left, right))
-        blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+        places = [comment.place(ignored) for comment in left]
+        others = [comment.place(ignored) for comment in right]
+        blocks = SequenceMatcher(None, places, others, autojunk=False).get_matching_blocks()
         matches |= {left[a + i]: right[b + i] for a, b, size in blocks for i in range(size)}
     rows, remarks = english.split("\n"), []
     for own in reversed(ours):
