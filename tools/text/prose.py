@@ -43,7 +43,8 @@ VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹ�
 NOT_COMMONMARK = {
     re.compile(r"^[ \t]*:{3,}", re.M): "a ::: fence",
     re.compile(r"^[ \t]*`{3,}\{", re.M): "a directive",
-    re.compile(r"(?<!`)\{[a-z][\w:+-]*\}`[^`]"): "a role",
+    # not in code: an even number of backticks stands before it in its line
+    re.compile(r"^(?:[^`\n]*`[^`\n]*`)*[^`\n]*(?<!`)\{[a-z][\w:+-]*\}`[^`]", re.M): "a role",
     re.compile(r"^[ \t]*\([\w:.-]+\)=[ \t]*$", re.M): "a target",
     re.compile(r"\$\$[ \t]*\([\w:.-]+\)"): "an equation label",
     re.compile(r"^[ \t]*\\begin\{", re.M): "a formula without $$",
