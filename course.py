@@ -52,7 +52,7 @@ VERBS = {
     "prose": ("tools.text.prose", TEXT),
     "numbers": ("tools.text.numbers_in_text", EVERYTHING),
     "exercises": ("tools.exercises.compile", READING),
-    "checkpoints": ("tools.checkpoints", EVERYTHING),
+    "checkpoints": ("tools.record.checkpoints", EVERYTHING),
     "previews": ("tools.paper.previews", EVERYTHING),
     "bench": ("tools.bench", EVERYTHING),
     "lock": ("tools.requirements", EVERYTHING),

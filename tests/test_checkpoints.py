@@ -10,7 +10,8 @@ import d2lmini as d2l
 from d2lmini import checkpoints
 from d2lmini.checkpoints import CHECKPOINTS, DIRECTIONS
 from d2lmini.data import course_sentences
-from tools import checkpoints as tool
+from tools.record import checkpoints as tool
+from tools.record.translators import CONFIG
 
 FROM_ENGLISH = [direction for direction in DIRECTIONS if direction.startswith("en-")]
 
@@ -62,7 +63,7 @@ def test_from_english_it_is_good(translators: Any, direction: str) -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_it_is_documented(translators: Any, direction: str) -> None:
     translator = translators[direction]
-    about, config = translator.about, tool.CONFIG
+    about, config = translator.about, CONFIG
     assert about["parameters"] == sum(weights.numel() for weights in translator.net.parameters())
     assert about["sentences"] == len(course_sentences(*direction.split("-"), "train"))
     assert about["training"] == tool.RECIPE
@@ -72,7 +73,7 @@ def test_it_is_documented(translators: Any, direction: str) -> None:
 
 
 def test_the_card_says_what_the_files_say() -> None:
-    assert (CHECKPOINTS / "README.md").read_text(encoding="utf-8") == tool.card()
+    assert (CHECKPOINTS / "README.md").read_text(encoding="utf-8") == tool.card(tool.ASSETS)
 
 
 def test_the_model_is_of_the_ordinary_classes(translators: Any) -> None:

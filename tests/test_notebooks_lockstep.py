@@ -128,6 +128,15 @@ def test_a_comment_that_cannot_be_carried_is_named() -> None:
     assert all(line.partition("#")[2] in said for line in VIETNAMESE_CODE.split("\n"))  # nothing is lost
 
 
+def test_lines_that_differ_in_a_number_keep_their_own_comments() -> None:
+    english = "x = 0\nx = 1  # one\nx = 2  # two"
+    vietnamese = english.replace("one", "một").replace("two", "hai")
+    assert lockstep.carry_comments(f"x = 9  # new\n{english}", vietnamese) == (
+        f"x = 9  # new\n{vietnamese}",
+        [],
+    )
+
+
 def test_copying_code_changes_nothing_else() -> None:
     english, translated = pair()
     before = deepcopy(translated)

@@ -22,6 +22,7 @@ def slips(language: str, text: str) -> str:
         ("en", "```\n:::\n```", ":::{note}", "fence"),
         ("en", "```python\nx\n```", "```{note}\nx\n```", "directive"),
         ("en", "See `{x}`.", "See {eq}`x`.", "role"),
+        ("en", "Run `a {name}` now.", "Run `a`, see {eq}`x`.", "role"),
         ("en", "(see) = it", "(see)=\n# It", "target"),
         ("en", "$$x \\tag{1.1}$$", "$$x$$ (eq-x)", "label"),
         ("en", "$$\\begin{aligned}x\\end{aligned}$$", "\\begin{align}x\\end{align}", "without"),

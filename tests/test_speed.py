@@ -14,12 +14,12 @@ from book import licenses
 from book.browser import browser_name
 from book.ext import assets, markup
 from d2lmini.language import LANGUAGES
-from tools.bench_site import pictures
 
 HEADERS = 0.5  # KB, of the two answers together
 LIMITS = {
     "api": 75
 }  # KB; the reference is as long as four chapters, and nobody's first page; 70 for all others
+PICTURE = re.compile(r'<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL)
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
 STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}
 # the letters that a page shows in the course's own face, by style
@@ -34,6 +34,13 @@ SHOWN = """() => {
     }
     return shown;
 }"""
+
+
+def pictures(page: Path) -> float:
+    """Return the KB that the pictures of a page add to it as it is sent."""
+    whole = page.read_text(encoding="utf-8")
+    packed = [len(gzip.compress(text.encode(), 6)) for text in (whole, PICTURE.sub("", whole))]
+    return (packed[0] - packed[1]) / 1000
 
 
 def letters_inside(page: Path) -> dict[str, set[str]]:

@@ -1,11 +1,10 @@
 """Measures the finished website as a reader on a slow phone meets it, for `course.py bench --section site`.
 
 A first visit over 1.6 Mbit/s and 150 ms with a processor slowed down four times, then the first touch of
-widgets. A fresh browser context each time; medians.
+an exercise. A fresh browser context each time; medians.
 """
 
 import gzip
-import re
 import statistics
 import threading
 from collections.abc import Iterator
@@ -17,23 +16,13 @@ from typing import Any
 
 from book.browser import launch
 from book.serve import Handler
-from d2lmini.language import LANGUAGES
 
 VISITS = 7
-# in each language the heaviest text and the heaviest pictures; the first page; the longest of all
-PAGES = (
-    *(f"{language}/{name}" for language in LANGUAGES for name in ("self-attention", "what-it-learned")),
-    "en/index",
-    "vi/api",
-)
-PICTURE = re.compile(r'<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL)
+# the heaviest text and the heaviest pictures; the first page; the longest of all
+PAGES = ("zh/self-attention", "vi/what-it-learned", "en/index", "vi/api")
 PACKED = {".html", ".js", ".css", ".svg", ".json", ".ipynb"}  # as any host of web pages does
-NETWORK = {
-    "offline": False,
-    "latency": 150,
-    "downloadThroughput": 2e5,
-    "uploadThroughput": 9e4,
-}  # bytes a second
+# milliseconds, and bytes a second
+NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 2e5, "uploadThroughput": 9e4}
 OBSERVE = """
 window.measured = {paint: 0, shift: 0, touch: 0};
 const watch = (type, each, more = {}) => new PerformanceObserver((list) => list.getEntries().forEach(each))
@@ -50,19 +39,7 @@ VISIT = """() => {
     const kilobytes = loads.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000;
     return [kilobytes, loads.length, measured.paint, page.loadEventEnd, measured.shift];
 }"""
-# widget: its page, what to touch there, and how
-TOUCHES = {
-    "[data-id='self-attention/why-scale']": ("self-attention", "input", "click"),
-    "[data-id='multi-head-attention/mask-matrix']": ("multi-head-attention", "td label", "click"),
-    "[data-widget=attention-explorer]": ("multi-head-attention", "[role=radio]", "End"),
-    "[data-widget=listening-explorer]": ("index", "[role=radio]", "End"),
-    "[data-widget=plane-explorer]": ("self-attention", "[role=slider]", "ArrowRight"),
-    "[data-widget=path-explorer]": ("complexity", "[type=range]", "ArrowRight"),
-    "[data-widget=clock-explorer]": ("positional-encoding", "[type=range]", "ArrowRight"),
-    "[data-widget=rotary-explorer]": ("relative-positions", "[type=range]", "ArrowRight"),
-    "[data-widget=block-explorer]": ("transformer", "[aria-current=step]", "ArrowRight"),
-    "[data-widget=translator-explorer]": ("translation", ".examples button", "click"),
-}
+EXERCISE = ".d2l-widget[data-id='self-attention/why-scale']"
 
 
 class PackedHandler(Handler):
@@ -84,11 +61,13 @@ class PackedHandler(Handler):
 
 @contextmanager
 def served(site: Path) -> Iterator[str]:
-    running = ThreadingHTTPServer(("127.0.0.1", 0), partial(PackedHandler, directory=str(site)))
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{running.server_port}"
-    running.shutdown()
-    running.server_close()
+    """Serve a site while the block runs; yield its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(PackedHandler, directory=str(site))) as running:
+        threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{running.server_port}"
+        finally:
+            running.shutdown()
 
 
 @contextmanager
@@ -107,13 +86,6 @@ def slow_phone(browser: Any) -> Iterator[Any]:
     context.close()
 
 
-def pictures(page: Path) -> float:
-    """Return the KB that the pictures of a page add to it as it is sent."""
-    whole = page.read_text(encoding="utf-8")
-    packed = [len(gzip.compress(text.encode(), 6)) for text in (whole, PICTURE.sub("", whole))]
-    return (packed[0] - packed[1]) / 1000
-
-
 def visit(browser: Any, address: str) -> list[float]:
     """Return KB, requests, largest paint and load in ms, and layout shift of a first visit."""
     with slow_phone(browser) as page:
@@ -123,25 +95,22 @@ def visit(browser: Any, address: str) -> list[float]:
         return figures
 
 
-def touch(browser: Any, address: str, widget: str, what: str, how: str) -> float:
-    """Return the milliseconds from the first touch of a widget to the next picture."""
+def touch(browser: Any, address: str) -> float:
+    """Return the milliseconds from the first choice in an exercise to the next picture."""
     with slow_phone(browser) as page:
-        page.goto(address, timeout=60_000)
-        place = page.locator(f".d2l-widget{widget}")
-        target = place.locator(what).first
+        page.goto(f"{address}/en/self-attention.html", timeout=60_000)
         page.locator("html[data-measured]").wait_for()
-        place.scroll_into_view_if_needed()
-        place.and_(page.locator("[data-awake]")).wait_for(timeout=60_000)
-        target.scroll_into_view_if_needed()
+        page.locator(EXERCISE).scroll_into_view_if_needed()
+        page.locator(f"{EXERCISE}[data-awake]").wait_for(timeout=60_000)
         page.wait_for_timeout(500)
         page.evaluate("measured.touch = 0")
-        target.click() if how == "click" else target.press(how)
+        page.locator(f"{EXERCISE} input").first.click()
         page.wait_for_timeout(800)
         return float(page.evaluate("measured.touch"))
 
 
 def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """Yield a table of first visits, then one of first touches: title, header, rows."""
+    """Yield a table of first visits, then one of the first touch: title, header, rows."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright, served(site) as address:
@@ -150,15 +119,10 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         rows = []
         for page in PAGES:
             visits = [visit(browser, f"{address}/{page}.html") for _ in range(VISITS)]
-            kilobytes, *figures, shift = map(statistics.median, zip(*visits, strict=True))
-            text = kilobytes - pictures(site / f"{page}.html")
-            cells = (f"{figure:.0f}" for figure in (kilobytes, text, *figures))
-            rows.append([page, *cells, f"{shift:.3f}"])
-        header = ["page", "KB", "KB before pictures", "requests", "largest paint, ms", "load, ms", "shift"]
+            *figures, shift = map(statistics.median, zip(*visits, strict=True))
+            rows.append([page, *(f"{figure:.0f}" for figure in figures), f"{shift:.3f}"])
+        header = ["page", "KB", "requests", "largest paint, ms", "load, ms", "shift"]
         yield "first visit: 1.6 Mbit/s, 150 ms, processor ×1/4", header, rows
-        rows = []
-        for widget, (page, *how) in TOUCHES.items():
-            times = [touch(browser, f"{address}/en/{page}.html", widget, *how) for _ in range(3)]
-            rows.append([widget, f"{statistics.median(times):.0f}"])
-        yield "first touch of a widget, processor ×1/4", ["widget", "ms to the next picture"], rows
+        touches = f"{statistics.median(touch(browser, address) for _ in range(3)):.0f}"
+        yield "first touch of an exercise, processor ×1/4", ["ms to the next picture"], [[touches]]
         browser.close()

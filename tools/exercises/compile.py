@@ -245,12 +245,8 @@ def _type(value: dict[str, Any]) -> str:
 
 def main(arguments: list[str]) -> int:
     """Run the command line; return 1 when something is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="course.py exercises", description="Check and compile the exercises."
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; fail where something is not current"
-    )
+    parser = argparse.ArgumentParser("course.py exercises", description="Check and compile the exercises.")
+    parser.add_argument("--check", action="store_true", help="only fail where something is not current")
     parser.add_argument("--format", action="store_true", help="print the format of an exercise, kind by kind")
     options = parser.parse_args(arguments)
     if options.format:

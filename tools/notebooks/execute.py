@@ -164,15 +164,14 @@ async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]
                     line = f"{shown(path, root)}  {number + 1}/{total}  {cell_id}"
                     print(f"\r\x1b[K{line}", end="", flush=True)
 
+            outcome = "failed"
             try:
                 done = sanitize(await execute(path, stored, progress), stored)
                 outcome = "stored" if write(path, done) else "as before"
             except CourseError as error:
                 failed.append(error)
-                outcome = "failed"
             except OSError as error:  # the disk is full, or the file may not be written
                 failed.append(CourseError(f"{shown(path, root)}: left as it was. {error}"))
-                outcome = "failed"
             clear = "\r\x1b[K" if live else ""
             seconds = time.monotonic() - began
             print(f"{clear}{shown(path, root)}: {total} cells in {seconds:.1f} s, {outcome}", flush=True)
@@ -183,12 +182,8 @@ async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Run the command line; return its exit code."""
-    parser = argparse.ArgumentParser(
-        prog="course.py notebooks", description="Execute notebooks and store outputs."
-    )
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="a chapter, such as self-attention; without: all"
-    )
+    parser = argparse.ArgumentParser("course.py notebooks", description="Execute notebooks, store outputs.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a chapter, as self-attention; without: all")
     parser.add_argument("--lang", choices=LANGUAGES, help="this edition only")
     parser.add_argument(
         "--stamp",

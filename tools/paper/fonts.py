@@ -56,13 +56,8 @@ def letters() -> set[int]:
 def cut(font: TTFont, points: set[int], features: list[str], names: list[int]) -> None:
     """Leave these characters, features and names of a font, without hints."""
     options = Options(hinting=False, layout_features=features, name_IDs=names)
-    options.drop_tables += [
-        "DSIG",
-        "VORG",
-        "vhea",
-        "vmtx",
-        *([] if features else ["BASE", "GPOS", "GSUB", "GDEF"]),
-    ]
+    options.drop_tables += ["DSIG", "VORG", "vhea", "vmtx"]
+    options.drop_tables += [] if features else ["BASE", "GPOS", "GSUB", "GDEF"]
     subsetter = Subsetter(options)
     subsetter.populate(unicodes=points)
     subsetter.subset(font)

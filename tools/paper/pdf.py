@@ -9,10 +9,8 @@ import argparse
 import os
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,26 +22,14 @@ from book.browser import browser_name, launch
 from book.chapters import ROOT
 from book.contents import configuration
 from book.paper import document, fonts
-from book.serve import server
 from d2lmini.language import LANGUAGES, words
+from tools.bench_site import served
 from tools.paper.pdf_check import PdfError, check, destinations, pages_of
 
 TYPES = {".js": "text/javascript", ".ttf": "font/ttf", ".woff2": "font/woff2"}
 PRINTINGS = 4  # the second has the numbers of the first; more only if these moved something
 FORMULA = "\u2061"  # an invisible sign
 WIDTH = 605  # of the text on A4 in CSS pixels: explorers lay themselves out by it
-
-
-@contextmanager
-def _served(site: Path) -> Iterator[str]:
-    running = server(site, 0)
-    thread = threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{running.server_port}"
-    finally:
-        running.shutdown()
-        running.server_close()
 
 
 def _open(browser: Browser, address: str, root: Path, site: Path, language: str) -> Page:
@@ -99,7 +85,7 @@ def print_language(
     def tell(what: str) -> None:
         say(f"pdf: {language}: {what} ({time.perf_counter() - start:.0f} s)")
 
-    with _served(site) as address, tempfile.TemporaryDirectory() as folder:
+    with served(site) as address, tempfile.TemporaryDirectory() as folder:
         page = _open(browser, address, root, site, language)
         tell("laid out")
         asked = page.evaluate("paper.references()")

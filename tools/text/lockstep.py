@@ -13,6 +13,8 @@ import json
 import re
 import sys
 import tokenize
+from collections.abc import Iterator
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,31 +45,9 @@ DISPLAYED = re.compile(r"\$\$(.*?)\$\$", re.S)
 TEXT_IN_MATH = re.compile(r"\\text(?:rm|bf|it|sf|tt)?\s*\{(?:[^{}]|\{[^{}]*\})*\}")
 
 
-class Finding(NamedTuple):
-    """One thing that keeps a language out of step."""
-
-    language: str
-    chapter: str
-    cell: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.language} {self.chapter} {self.cell}: {self.what}"
-
-
 def formulas(text: str) -> list[str]:
     """Return the displayed formulas of a text without their words and spaces."""
     return [re.sub(r"\s", "", TEXT_IN_MATH.sub("", formula)) for formula in DISPLAYED.findall(text)]
-
-
-def note_slip(english: Cell, translated: Cell) -> str | None:
-    """Say what is wrong with the note of a translated cell."""
-    ours, theirs = note_of(english), note_of(translated)
-    if bool(ours) != bool(theirs):
-        return "note missing" if ours else "has a note, in English none"
-    if ours and source_hash(translated, "note_source") != fingerprint(ours):
-        return "note behind: the English note changed, or it was never marked as translated"
-    return None
 
 
 # ---- comments of code
@@ -119,12 +99,13 @@ def carry_comments(english: str, translated: str) -> tuple[str, list[str]]:
     """
     ours, theirs = comments(english), comments(translated)
     matches: dict[Comment, Comment] = {}
-    for pattern in (None, LITERAL):
-        for other in theirs:
-            key = other.place(pattern)
-            if other not in matches.values():
-                own = next((own for own in ours if own not in matches and own.place(pattern) == key), None)
-                matches |= {own: other} if own else {}
+    for ignored in (None, LITERAL):
+        left = [comment for comment in ours if comment not in matches]
+        right = [comment for comment in theirs if comment not in matches.values()]
+        places = [comment.place(ignored) for comment in left]
+        others = [comment.place(ignored) for comment in right]
+        blocks = SequenceMatcher(None, places, others, autojunk=False).get_matching_blocks()
+        matches |= {left[a + i]: right[b + i] for a, b, size in blocks for i in range(size)}
     rows, remarks = english.split("\n"), []
     for own in reversed(ours):
         if own in matches:
@@ -151,40 +132,48 @@ def english_comments(english: str, translated: str) -> list[str]:
 # ---- what is out of step
 
 
+def by_id(notebook: Notebook) -> dict[str, Cell]:
+    """Return the cells of a notebook by their ids."""
+    return {cell["id"]: cell for cell in notebook["cells"]}
+
+
 def compare(english: Notebook, translated: Notebook) -> list[tuple[str, str]]:
     """Return the cells of a translated notebook that are out of step, each with what is wrong."""
-    found = []
-    theirs = {cell["id"]: cell for cell in translated["cells"]}
-    ours = {cell["id"]: cell for cell in english["cells"]}
-    found += [(name, "has no English cell") for name in theirs if name not in ours]
+    ours, theirs = by_id(english), by_id(translated)
+    slips = [(name, "has no English cell") for name in theirs if name not in ours]
     for name, cell in ours.items():
-        other = theirs.get(name)
-        if other is None:
-            found.append((name, "missing"))
-        elif other["cell_type"] != cell["cell_type"]:
-            found.append((name, f"is {other['cell_type']}, in English {cell['cell_type']}"))
-        elif cell["cell_type"] == "code":
-            texts = source(cell), source(other)
-            if code(texts[0]) != code(texts[1]):
-                found.append((name, "code differs"))
-            found += [(name, f"comment in English: {text}") for text in english_comments(*texts)]
-            if cell["metadata"].get("tags") != other["metadata"].get("tags"):
-                found.append((name, "tags differ"))
-        else:
-            if formulas(source(cell)) != formulas(source(other)):
-                found.append((name, "displayed formulas differ"))
-            if source_hash(other) is None:
-                found.append((name, "not marked as translated"))
-            elif is_stale(cell, other):
-                found.append((name, "behind: the English text changed"))
-            if slip := note_slip(cell, other):
-                found.append((name, slip))
-    common = [name for name in ours if name in theirs]
-    order = [name for name in theirs if name in ours]
-    if common != order:
-        first = next(a for a, b in zip(order, common, strict=True) if a != b)
-        found.append((first, "in another place than in English"))
-    return found
+        slips += [(name, what) for what in cell_slips(cell, theirs.get(name))]
+    common, order = [name for name in ours if name in theirs], [name for name in theirs if name in ours]
+    moved = [(a, "in another place than in English") for a, b in zip(order, common, strict=True) if a != b]
+    return slips + moved[:1]
+
+
+def cell_slips(english: Cell, translated: Cell | None) -> Iterator[str]:
+    """Yield what keeps a translated cell out of step with the English one."""
+    if translated is None:
+        yield "missing"
+        return
+    texts = source(english), source(translated)
+    if translated["cell_type"] != english["cell_type"]:
+        yield f"is {translated['cell_type']}, in English {english['cell_type']}"
+    elif english["cell_type"] == "code":
+        if code(texts[0]) != code(texts[1]):
+            yield "code differs"
+        yield from (f"comment in English: {text}" for text in english_comments(*texts))
+        if english["metadata"].get("tags") != translated["metadata"].get("tags"):
+            yield "tags differ"
+    else:
+        if formulas(texts[0]) != formulas(texts[1]):
+            yield "displayed formulas differ"
+        if source_hash(translated) is None:
+            yield "not marked as translated"
+        elif is_stale(english, translated):
+            yield "behind: the English text changed"
+        note = note_of(english)
+        if bool(note) != bool(note_of(translated)):
+            yield "note missing" if note else "has a note, in English none"
+        elif note and source_hash(translated, "note_source") != fingerprint(note):
+            yield "note behind: the English note changed, or it was never marked as translated"
 
 
 # ---- exercises
@@ -220,11 +209,11 @@ def marked_exercises(root: Path) -> dict[str, dict[str, str]]:
     return marked
 
 
-def stale_exercises(language: str, root: Path) -> list[Finding]:
-    """Return the exercises of a language whose English text changed, or that were never marked."""
+def stale_exercises(language: str, root: Path) -> list[str]:
+    """Tell of the exercises of a language whose English text changed, or that were never marked."""
     marked = marked_exercises(root)
     return [
-        Finding(language, name, "exercise", "behind: the English exercise changed, or it was never marked")
+        f"{language} {name} exercise: behind: the English exercise changed, or it was never marked"
         for name, now in english_exercises(root).items()
         if marked.get(name, {}).get(language) != now
     ]
@@ -248,23 +237,20 @@ def mark_exercises(language: str, wanted: str, root: Path) -> list[str]:
 # ---- the command
 
 
-def check(root: Path = ROOT) -> list[Finding]:
+def check(root: Path = ROOT) -> list[str]:
     """Return everything that keeps a language out of step with English."""
-    found = []
+    findings = []
     english = {name: read(path_of("en", name, root)) for name in chapters("en", root)}
     for language in TRANSLATIONS:
-        names = chapters(language, root)
-        found += [
-            Finding(language, name, "-", "has no English chapter") for name in names if name not in english
+        translated = {name: read(path_of(language, name, root)) for name in chapters(language, root)}
+        findings += [
+            f"{language} {name} -: has no English chapter" for name in translated if name not in english
         ]
         for name, notebook in english.items():
-            if name not in names:
-                found.append(Finding(language, name, "-", "chapter missing"))
-                continue
-            rows = compare(notebook, read(path_of(language, name, root)))
-            found += [Finding(language, name, cell, what) for cell, what in rows]
-        found += stale_exercises(language, root)
-    return found
+            slips = compare(notebook, translated[name]) if name in translated else [("-", "chapter missing")]
+            findings += [f"{language} {name} {cell}: {what}" for cell, what in slips]
+        findings += stale_exercises(language, root)
+    return findings
 
 
 def copy_code(english: Notebook, translated: Notebook, language: str) -> list[str] | None:
@@ -276,20 +262,15 @@ def copy_code(english: Notebook, translated: Notebook, language: str) -> list[st
     Returns:
         what a person has to look at, each with its cell; None if nothing changed.
     """
-    theirs = {cell["id"]: cell for cell in translated["cells"]}
-    cells, remarks = [], []
+    theirs, cells, remarks = by_id(translated), [], []
     for cell in english["cells"]:
-        other = theirs.get(cell["id"])
-        is_code = cell["cell_type"] == "code"
-        if other and other["cell_type"] == cell["cell_type"]:
-            if not is_code:
-                cells.append(other)
-                continue
-            if code(source(other)) == code(source(cell)):
-                cells.append(other | {"metadata": dict(cell["metadata"])})
-                continue
+        other, text, is_code = theirs.get(cell["id"]), source(cell), cell["cell_type"] == "code"
+        if other and other["cell_type"] != cell["cell_type"]:
+            other = None
+        if other and (not is_code or code(source(other)) == code(text)):
+            cells.append(other | {"metadata": dict(cell["metadata"])} if is_code else other)
+            continue
         new: Cell = {"cell_type": cell["cell_type"], "id": cell["id"], "metadata": dict(cell["metadata"])}
-        text = source(cell)
         if is_code:
             if other:
                 text, notes = carry_comments(text, source(other))
@@ -298,9 +279,8 @@ def copy_code(english: Notebook, translated: Notebook, language: str) -> list[st
             new |= {"execution_count": None, "outputs": []}
         cells.append(new | {"source": lines(text)})
     stay = {(cell["id"], cell["cell_type"]) for cell in cells}
-    for cell in translated["cells"]:
-        if (cell["id"], cell["cell_type"]) not in stay:
-            remarks.append(f"{cell['id']}: cell taken out: {source(cell)!r}")
+    gone = [cell for cell in translated["cells"] if (cell["id"], cell["cell_type"]) not in stay]
+    remarks += [f"{cell['id']}: cell taken out: {source(cell)!r}" for cell in gone]
     if cells == translated["cells"]:
         return None
     translated["cells"] = cells
@@ -318,12 +298,13 @@ def mark_translated(english: Notebook, translated: Notebook, names: list[str]) -
     Raises:
         CourseError: there is no text with such an id in both.
     """
-    ours = {cell["id"]: cell for cell in english["cells"] if cell["cell_type"] == "markdown"}
-    theirs = {cell["id"]: cell for cell in translated["cells"] if cell["cell_type"] == "markdown"}
-    if unknown := [name for name in names if name not in ours or name not in theirs]:
-        raise CourseError(f"{', '.join(unknown)}: no text cell with this id in both languages")
+    ours, theirs = by_id(english), by_id(translated)
+    pairs = [(name, cell, theirs[name]) for name, cell in ours.items() if name in theirs]
+    texts = [name for name, *pair in pairs if {cell["cell_type"] for cell in pair} == {"markdown"}]
+    if unknown := set(names) - set(texts):
+        raise CourseError(f"{', '.join(sorted(unknown))}: no text cell with this id in both languages")
     marked = []
-    for name in names or [name for name in theirs if name in ours]:
+    for name in names or texts:
         mark = theirs[name]["metadata"].setdefault("d2lmini", {})
         new = {"source": fingerprint(source(ours[name]))}
         if note_of(ours[name]) and note_of(theirs[name]):
@@ -334,15 +315,37 @@ def mark_translated(english: Notebook, translated: Notebook, names: list[str]) -
     return marked
 
 
+def mark(arguments: list[str], root: Path) -> None:
+    """Mark what `--translated` names, and tell of each."""
+    language, *names = arguments
+    if language not in TRANSLATIONS:
+        raise CourseError(f"--translated: got {language!r}; say {' or '.join(TRANSLATIONS)} first")
+    chapter, *cells = names or [""]
+    for path in find(names[:1], [language], root) if "/" not in chapter else ():
+        notebook = read(path)
+        for cell in mark_translated(read(path_of("en", path.stem, root)), notebook, cells):
+            print(f"{language} {path.stem} {cell}: marked as translated")
+        write(path, notebook)
+    for name in [] if cells else mark_exercises(language, chapter, root):
+        print(f"{language} {name}: marked as translated")
+
+
+def copy(names: list[str], root: Path) -> None:
+    """Copy the English code into these chapters, or all, and tell what a person has to look at."""
+    for path in find(names, TRANSLATIONS, root):
+        notebook, english = read(path), path_of("en", path.stem, root)
+        if english.exists() and (remarks := copy_code(read(english), notebook, path.parent.name)) is not None:
+            write(path, notebook)
+            where = shown(path, root)
+            print(f"{where}: code copied; execute it with course.py notebooks {path.stem}")
+            print(*(f"{where}#{remark}\n" for remark in remarks), sep="", end="")
+
+
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Run the command line; return its exit code."""
     parser = argparse.ArgumentParser("course.py lockstep", description="List what is missing or behind.")
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="with --copy-code: these chapters; without: all"
-    )
-    parser.add_argument(
-        "--copy-code", action="store_true", help="copy English code and insert missing cells, then list"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="chapters for --copy-code; without: all")
+    parser.add_argument("--copy-code", action="store_true", help="copy English code, insert missing cells")
     parser.add_argument(
         "--translated",
         nargs="+",
@@ -353,36 +356,15 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.translated:
-            language, *names = options.translated
-            if language not in TRANSLATIONS:
-                raise CourseError(f"--translated: got {language!r}; say {' or '.join(TRANSLATIONS)} first")
-            chapter, *cells = names or [""]
-            for path in find(names[:1], [language], root) if "/" not in chapter else ():
-                notebook = read(path)
-                for cell in mark_translated(read(path_of("en", path.stem, root)), notebook, cells):
-                    print(f"{language} {path.stem} {cell}: marked as translated")
-                write(path, notebook)
-            for name in [] if cells else mark_exercises(language, chapter, root):
-                print(f"{language} {name}: marked as translated")
+            mark(options.translated, root)
         elif options.copy_code:
-            for path in find(options.names, TRANSLATIONS, root):
-                notebook, english = read(path), path_of("en", path.stem, root)
-                if not english.exists():
-                    continue
-                remarks = copy_code(read(english), notebook, path.parent.name)
-                if remarks is not None:
-                    write(path, notebook)
-                    where = shown(path, root)
-                    print(f"{where}: code copied; execute it with course.py notebooks {path.stem}")
-                    print(*(f"{where}#{remark}\n" for remark in remarks), sep="", end="")
+            copy(options.names, root)
     except CourseError as error:
         print(error, file=sys.stderr)
         return 1
     findings = check(root)
-    for finding in findings:
-        print(finding)
-    print(f"{len(findings)} out of step" if findings else "all languages are in step")
-    return 1 if findings else 0
+    print(*findings, f"{len(findings)} out of step" if findings else "all languages are in step", sep="\n")
+    return int(bool(findings))
 
 
 if __name__ == "__main__":

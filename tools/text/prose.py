@@ -5,14 +5,11 @@ the pages of the project once, without code, formulas and links; all rules read 
 """
 
 import csv
-import io
 import json
 import re
 import subprocess
 import sys
 import sysconfig
-import tempfile
-import tokenize
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -36,6 +33,7 @@ from book.chapters import (
 )
 from d2lmini.language import words
 from d2lmini.letters import HAN
+from tools.text.lockstep import comments as blocks
 from tools.text.syllables import is_syllable, tone_in_place
 
 VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.I)
@@ -45,7 +43,8 @@ VIETNAMESE = re.compile("[ăâđêôơưạảấầẩẫậắằẳẵặẹ�
 NOT_COMMONMARK = {
     re.compile(r"^[ \t]*:{3,}", re.M): "a ::: fence",
     re.compile(r"^[ \t]*`{3,}\{", re.M): "a directive",
-    re.compile(r"(?<!`)\{[a-z][\w:+-]*\}`[^`]"): "a role",
+    # not in code: an even number of backticks stands before it in its line
+    re.compile(r"^(?:[^`\n]*`[^`\n]*`)*[^`\n]*(?<!`)\{[a-z][\w:+-]*\}`[^`]", re.M): "a role",
     re.compile(r"^[ \t]*\([\w:.-]+\)=[ \t]*$", re.M): "a target",
     re.compile(r"\$\$[ \t]*\([\w:.-]+\)"): "an equation label",
     re.compile(r"^[ \t]*\\begin\{", re.M): "a formula without $$",
@@ -95,12 +94,7 @@ def prose(markdown: str) -> str:
 
 def comments(code: str) -> str:
     """Return the comments of a code cell, one a line; none if the cell is not plain Python."""
-    plain = re.sub(r"^(\s*)[%!].*$", r"\1pass", code, flags=re.M)
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(plain).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return ""
-    return "\n".join(token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT)
+    return "\n".join(line.lstrip("# ") for comment in blocks(code) for line in comment.text.split("\n"))
 
 
 def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Text]:
@@ -194,10 +188,8 @@ def commonmark(markdown: str) -> Iterator[str]:
 
 def normalized(text: str) -> Iterator[str]:
     """Letters with their accents in one piece (NFC), as search and fonts expect them."""
-    for word in text.split():
-        if unicodedata.normalize("NFC", word) != word:
-            yield f"not Unicode NFC: {word!r}"
-            return
+    if words := [word for word in text.split() if not unicodedata.is_normalized("NFC", word)]:
+        yield f"not Unicode NFC: {words[0]!r}"
 
 
 @cache
@@ -222,9 +214,9 @@ def vocabulary(text: str, language: str, root: Path = ROOT) -> Iterator[str]:
 
 def thousands(text: str, language: str) -> Iterator[str]:
     """Large numbers as the language writes them: 262 144 with a thin space, in Chinese 262144 or 26 万."""
-    wrong, right = (
-        (r"[, \u00a0]", "a thin space (U+2009)") if language != "zh" else (r"[, \u00a0\u2009]", "nothing")
-    )
+    wrong, right = r"[, \u00a0]", "a thin space (U+2009)"
+    if language == "zh":
+        wrong, right = r"[, \u00a0\u2009]", "nothing"
     for found in re.finditer(rf"(?<![\d.,])\d{{1,3}}(?:{wrong}\d{{3}})+(?![\d.,]\d|\d)", text):
         yield f"thousands: {found[0]!r}, write {right} between them"
 
@@ -266,9 +258,7 @@ CHINESE = {
     re.compile(rf"[{HAN}，。：；、][\"']|[\"'][{HAN}]"): "straight quote",
     re.compile(rf"\([^()]*[{HAN}][^()]*\)"): "half-width brackets",
     re.compile(rf"[{HAN}]\.\.\.|\.\.\.[{HAN}]"): "three full stops for ……",
-    re.compile(
-        r"[ \t][，。、；：！？（）”“]|[，。、；：！？（）“”][ \t]+(?=\S)"
-    ): "space beside full-width punctuation",
+    re.compile(r"[ \t][，。、；：！？（）”“]|[，。、；：！？（）“”][ \t]+(?=\S)"): "space beside full-width",
     re.compile(rf"[{HAN}][A-Za-z0-9]|[A-Za-z0-9][{HAN}]"): "no space between 中文 and Latin",
 }
 
@@ -279,12 +269,10 @@ def chinese(text: str) -> Iterator[str]:
 
     autocorrect_py.load_config('{"rules": {"space-dash": 0}}')  # type: ignore[attr-defined]  # 编码器-解码器, as in the glossary
     text = re.sub(r"\([\w.]+(, [^(),]+)+\)", "X", text)  # a shape, (n, 隐藏单元数), is written as in code
-    found_here = False
-    for pattern, name in CHINESE.items():
-        for found in pattern.finditer(text):
-            found_here = True
-            yield f"{name}: {_around(text, found)!r}"
-    if found_here:
+    if slips := [(name, match) for pattern, name in CHINESE.items() for match in pattern.finditer(text)]:
+        for name, match in slips:
+            around = text[max(0, match.start() - 6) : match.end() + 6].replace("\n", " ")
+            yield f"{name}: {around!r}"
         return
     for line in text.splitlines():
         if re.search(f"[{HAN}]", line) and (better := autocorrect_py.format(line)) != line:
@@ -292,15 +280,9 @@ def chinese(text: str) -> Iterator[str]:
             yield f"write {better[max(0, at - 6) : at + 8]!r} for {line[max(0, at - 6) : at + 8]!r}"
 
 
-def _around(text: str, found: re.Match[str]) -> str:
-    return text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
-
-
 RULES = {"vi": vietnamese, "zh": chinese}  # the typography of a language; one without rules has none
-LETTERS = {
-    "vi": VIETNAMESE,
-    "zh": re.compile(f"[{HAN}]"),
-}  # what a sentence of the language cannot do without
+# what a sentence of the language cannot do without
+LETTERS = {"vi": VIETNAMESE, "zh": re.compile(f"[{HAN}]")}
 
 
 def untranslated(markdown: str, language: str, english: set[str]) -> Iterator[str]:
@@ -322,35 +304,18 @@ def paragraphs(markdown: str) -> list[str]:
 
 def typos(texts: list[Text], root: Path = ROOT) -> Iterator[Finding]:
     """Misspelled English words (American spelling), by `typos` with its settings in pyproject.toml."""
-    where: list[str] = []
-    lines: list[str] = []
-    for text in texts:
-        extract = prose(text.text).splitlines()
-        lines += extract
-        where += [text.where] * len(extract)
-    if not lines:
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "prose.txt"
-        page.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        tool = Path(sysconfig.get_path("scripts")) / "typos"
-        command = [
-            str(tool),
-            "--format",
-            "json",
-            "--isolated",
-            "--config",
-            str(root / "pyproject.toml"),
-            str(page),
-        ]
-        result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    rows = [(text.where, line) for text in texts for line in prose(text.text).splitlines()]
+    command = [f"{sysconfig.get_path('scripts')}/typos", "--format", "json", "--isolated"]
+    command += ["--config", f"{root}/pyproject.toml", "-"]
+    page = "".join(f"{line}\n" for _, line in rows)
+    result = subprocess.run(command, input=page, capture_output=True, encoding="utf-8", check=False)
     if result.returncode not in (0, 2):  # 2: there are typos
         raise RuntimeError(f"typos failed: {result.stderr.strip()}")
     for line in result.stdout.splitlines():
         found = json.loads(line)
         if found["type"] == "typo":
             better = " or ".join(found["corrections"]) or "something else"
-            yield Finding(where[found["line_num"] - 1], f"spelling: {found['typo']!r}, write {better}")
+            yield Finding(rows[found["line_num"] - 1][0], f"spelling: {found['typo']!r}, write {better}")
 
 
 def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
@@ -363,11 +328,9 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
                 found.append(Finding(where, f"printed in English: {sentence[0][:60]!r}; see d2l.text"))
             continue
         words = prose(text)
-        slips = [] if ".md#" in where else list(commonmark(text))  # only notebooks are read outside GitHub
-        slips += [*normalized(text), *vocabulary(words, language, root)]
-        if ".md#" not in where:
-            slips += thousands(words, language)
-        slips += said_twice(text, language)
+        slips = [*normalized(text), *vocabulary(words, language, root), *said_twice(text, language)]
+        if ".md#" not in where:  # only notebooks are read outside GitHub
+            slips += [*commonmark(text), *thousands(words, language)]
         if language in RULES:
             slips += RULES[language](words)
         if language != "en":
@@ -383,10 +346,8 @@ def main() -> int:
     except CourseError as error:
         print(error, file=sys.stderr)
         return 1
-    for finding in findings:
-        print(finding)
-    print(f"{len(findings)} findings" if findings else "no findings")
-    return 1 if findings else 0
+    print(*findings, f"{len(findings) or 'no'} findings", sep="\n")
+    return int(bool(findings))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,92 @@
+"""Train the translators that the package ships, each from the same seed: `python3 course.py checkpoints`.
+
+The recipe is in tools/record/translators.py; `--choose` measures another on sentences taken from those to
+train on, never on those held out.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+import d2lmini as d2l
+from book.chapters import ROOT, store, sweep
+from book.lock import locked
+from d2lmini.checkpoints import DIRECTIONS, Translator
+from d2lmini.data import course_sentences
+from tools.record import ASSETS as PACKAGE_ASSETS
+from tools.record.checkpoint_files import card, write
+from tools.record.translation import small_translator
+from tools.record.translators import RECIPE, Sentences, train
+
+ASSETS = PACKAGE_ASSETS / "checkpoints"
+EVERY = 17  # with --choose, every 17th sentence is kept for measuring
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the checkpoints that are named, or all."""
+    parser = argparse.ArgumentParser(prog="checkpoints", description="Train the translators of the package.")
+    parser.add_argument("directions", nargs="*", metavar="DIRECTION", help=f"of {', '.join(DIRECTIONS)}")
+    parser.add_argument("--choose", action="store_true", help="keep some sentences to measure; write nothing")
+    parser.add_argument("--epochs", type=int, default=RECIPE["epochs"])
+    options = parser.parse_args(arguments)
+    if unknown := set(options.directions) - set(DIRECTIONS):
+        parser.error(f"no such direction: {', '.join(sorted(unknown))}; choose of {', '.join(DIRECTIONS)}")
+    torch.set_num_threads(1)  # sums in another order end in other weights
+    with locked(ROOT / "_build" / "checkpoints.lock", "checkpoints: another run makes some; this one waits"):
+        sweep([ASSETS])
+        make(options)
+
+
+def make(options: argparse.Namespace) -> None:
+    """Train, measure and store one direction after the other."""
+    for direction in options.directions or DIRECTIONS:
+        source, target = direction.split("-")
+        sentences = list(course_sentences(source, target, "train").items())
+        if options.choose:
+            asked = sentences[EVERY // 2 :: EVERY]
+            sentences = [pair for i, pair in enumerate(sentences) if i % EVERY != EVERY // 2]
+        else:
+            asked = list(course_sentences(source, target, "test").items())
+        translator = train(source, target, sentences, {**RECIPE, "epochs": options.epochs})
+        measured = scores(translator, asked)
+        print(direction, measured, flush=True)
+        if not options.choose:
+            measured |= {"reference": reference(source, target, asked)}
+            path = ASSETS / f"{direction}.safetensors"
+            write(path, translator, measured)
+            store(ASSETS / "README.md", card(ASSETS).encode())
+            print(f"{path.name}: {path.stat().st_size} bytes", flush=True)
+
+
+# ---- measuring
+
+
+def scores(translator: Translator, sentences: Sentences) -> dict[str, Any]:
+    """Return mean BLEU (k = 2, best reference) and the share of exact ones, greedy and with a beam of 4."""
+    given = (translator.src_vocab, translator.tgt_vocab, translator.num_steps, "cpu")
+    measured = {}
+    for name, answer in (
+        ("", lambda sentence: d2l.predict_seq2seq(translator.net, sentence, *given)[0]),
+        ("beam_", lambda sentence: d2l.beam_search(translator.net, sentence, *given)[0][0]),
+    ):
+        each = [d2l.bleu(answer(sentence), references, k=2) for sentence, references in sentences]
+        measured[f"{name}bleu"] = round(sum(each) / len(each), 4)
+        measured[f"{name}exact"] = round(sum(score == 1 for score in each) / len(each), 4)
+    return measured
+
+
+def reference(source: str, target: str, sentences: Sentences) -> dict[str, float]:
+    """Train by D2L's recipe on its 600 pairs, and return the scores."""
+    torch.manual_seed(RECIPE["seed"])
+    language = target if source == "en" else source
+    data, src_vocab, tgt_vocab = d2l.load_data_nmt(64, 10, 600, target=language, reverse=source != "en")
+    net = small_translator(len(src_vocab), len(tgt_vocab))
+    d2l.train_seq2seq(net, data, 0.005, 100, tgt_vocab, "cpu")
+    measured = scores(Translator(source, target, net, src_vocab, tgt_vocab, 10, {}), sentences)
+    return {key: measured[key] for key in ("bleu", "exact")}
+
+
+if __name__ == "__main__":
+    main()
