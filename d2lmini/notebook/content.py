@@ -103,8 +103,7 @@ def stored(name: str, language: str) -> str:
 def readable(name: str, language: str) -> str:
     """Return the whole question as HTML with MathML, for a page on which no widget runs."""
     content, labels = exercise_content(name, language), words(language)["exercises"]
-    asked = content["options"] if "options" in content else content.get("areas", ())
-    items = [entry["text"] for entry in asked]
+    items = [entry["text"] for entry in content.get("options", content.get("areas", ()))]
     items += [content["items"][index]["text"] for index in content.get("shuffled", ())]
     if "columns" in content:
         blank = ["…"] * len(content["columns"])

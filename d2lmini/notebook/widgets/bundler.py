@@ -61,30 +61,12 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
         BundleError: an import cannot be resolved, or a line cannot be read with certainty; file and line are
             named.
     """
-    modules = _Modules(folder, virtual)
-    modules.add(entry)
-    texts = []
-    for name, source in modules.sources.items():
-        used = modules.imported[name]
-        needed = source if name == entry else _without_unused(source, used)
-        text = re.sub(r"\s*\n\s*", "\n", _IMPORT.sub(_constant, needed)).strip()
-        if name != entry:
-            names = ["default: $default" if export == "default" else export for export in sorted(used)]
-            body = _EXPORT.sub(lambda export: "const $default = " if export[1] else "", text)
-            text = f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {', '.join(names)} }};\n}})();"
-        texts.append(f"{text}\n")
-    return _INSIDE.sub("", "".join(texts))
+    sources: dict[str, str] = {}  # of the modules, each after all that it imports
+    imported: defaultdict[str, set[str]] = defaultdict(set)  # from each module, by any other
 
-
-class _Modules:
-    def __init__(self, folder: Traversable, virtual: Mapping[str, str]) -> None:
-        self.folder, self.virtual = folder, virtual
-        self.sources: dict[str, str] = {}  # without comments, each after all that it imports
-        self.imported: defaultdict[str, set[str]] = defaultdict(set)  # from each module, by any other
-
-    def add(self, name: str, above: tuple[str, ...] = ()) -> None:
+    def add(name: str, above: tuple[str, ...] = ()) -> None:
         """Add a module, and before it what it imports; every import must bring what it names."""
-        source = self._source(name)
+        source = _source(folder, name, virtual)
         declared = set(_DECLARED.findall(source))
         for statement in _STATEMENT.finditer(source):
             if not _IMPORT.match(source, statement.start()) and not _EXPORT.match(statement[0]):
@@ -93,11 +75,11 @@ class _Modules:
             place, other = f"{name}:{_line(source, statement)}", statement[3]
             if other in (name, *above):
                 raise BundleError(f'{place}: "{other}" imports this module; move what both need to a third')
-            if other not in self.virtual and not (self.folder / other).is_file():
+            if other not in virtual and not (folder / other).is_file():
                 raise BundleError(f'{place}: there is no module "{other}"')
-            if other not in self.sources:
-                self.add(other, (name, *above))
-            exports = [default or export for default, export in _EXPORT.findall(self.sources[other])]
+            if other not in sources:
+                add(other, (name, *above))
+            exports = [default or export for default, export in _EXPORT.findall(sources[other])]
             for theirs, ours in _names(statement):
                 if theirs not in exports:
                     offered = ", ".join(exports) or "nothing"
@@ -105,15 +87,35 @@ class _Modules:
                 if ours in declared:
                     raise BundleError(f"{place}: {ours} stands for two things; import one as another name")
                 declared.add(ours)
-                self.imported[other].add(theirs)
-        self.sources[name] = source
+                imported[other].add(theirs)
+        sources[name] = source
 
-    def _source(self, name: str) -> str:
-        text = self.virtual.get(name) or (self.folder / name).read_text(encoding="utf-8")
-        if not name.endswith(".css"):
-            return _without_comments(text, name)
-        rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
-        return f"export default {json.dumps(rules, ensure_ascii=False)};"
+    add(entry)
+    first = _joinable(sources.pop(entry))
+    others = [_scoped(name, source, imported[name]) for name, source in sources.items()]
+    return _INSIDE.sub("", "".join([*others, first]))
+
+
+def _source(folder: Traversable, name: str, virtual: Mapping[str, str]) -> str:
+    """Return a module without comments; a stylesheet becomes one."""
+    text = virtual.get(name) or (folder / name).read_text(encoding="utf-8")
+    if not name.endswith(".css"):
+        return _without_comments(text, name)
+    rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
+    return f"export default {json.dumps(rules, ensure_ascii=False)};"
+
+
+def _joinable(source: str) -> str:
+    """Return a module without indentation, with its imports as constants."""
+    return re.sub(r"\s*\n\s*", "\n", _IMPORT.sub(_constant, source)).strip() + "\n"
+
+
+def _scoped(name: str, source: str, used: set[str]) -> str:
+    """Return a module as a constant that has what others use of it."""
+    names = ["default: $default" if export == "default" else export for export in sorted(used)]
+    text = _joinable(_without_unused(source, used))
+    body = _EXPORT.sub(lambda export: "const $default = " if export[1] else "", text)
+    return f"const {_variable(name)} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
 
 
 def _names(found: re.Match[str]) -> list[tuple[str, str]]:
