@@ -15,9 +15,8 @@ from d2lmini.errors import nearest, one_of
 from d2lmini.language import words
 from d2lmini.notebook import widgets
 
-FORMULA = re.compile(
-    r'<math data-tex="([^"]*)"([^>]*)>.*?</math>'
-)  # of a compiled text: its TeX, its display
+# of a compiled text: its TeX, its display
+FORMULA = re.compile(r'<math data-tex="([^"]*)"([^>]*)>.*?</math>')
 _EXERCISES = files("d2lmini") / "assets" / "exercises"
 
 
@@ -70,11 +69,11 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
     name = current_name(name)
     if name not in (names := exercise_names()):
         raise ValueError(f"name: there is no exercise {name!r}{nearest(name, names, cutoff=0.3)}")
-    editions: dict[str, Any] = json.loads((_EXERCISES / f"{name}.json").read_text(encoding="utf-8"))
+    text = (_EXERCISES / f"{name}.json").read_text(encoding="utf-8")
+    editions: dict[str, dict[str, Any]] = json.loads(text)
     if language not in editions:
         raise ValueError(one_of("language", language, editions))
-    content: dict[str, Any] = editions[language]
-    return content
+    return editions[language]
 
 
 def exercise_state(name: str, language: str) -> dict[str, Any]:
@@ -104,8 +103,7 @@ def stored(name: str, language: str) -> str:
 def readable(name: str, language: str) -> str:
     """Return the whole question as HTML with MathML, for a page on which no widget runs."""
     content, labels = exercise_content(name, language), words(language)["exercises"]
-    asked = content["options"] if "options" in content else content.get("areas", ())
-    items = [entry["text"] for entry in asked]
+    items = [entry["text"] for entry in content.get("options", content.get("areas", ()))]
     items += [content["items"][index]["text"] for index in content.get("shuffled", ())]
     if "columns" in content:
         blank = ["…"] * len(content["columns"])

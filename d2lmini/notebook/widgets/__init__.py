@@ -185,9 +185,7 @@ def explorer(name: str, **options: Any) -> Any:
     if name not in EXPLORERS:
         raise ValueError(one_of("name", name, EXPLORERS))
     if options:
-        raise TypeError(
-            f"options: got {', '.join(options)}; an explorer takes none, its controls set everything"
-        )
+        raise TypeError(f"options: got {', '.join(options)}; an explorer takes none, its controls set all")
     return make(name, name, {}, stored_explorer(name, current_language()))
 
 

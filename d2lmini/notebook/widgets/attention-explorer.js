@@ -4,15 +4,15 @@
 
 import { clamp, softmax } from "./arithmetic.js";
 import { element, freshId, svg } from "./dom.js";
+import { choice, frame, placeByKey } from "./frame.js";
 import { linkButton } from "./link-button.js";
+import { hatching, rect, setSize, textAt } from "./picture.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, signed } from "./text.js";
-import { attachStyles } from "./theme.js";
 import { D, MASKS, attend, embed, heads, kindOf, scores, shares, total, values } from "./tiny-attention.js";
 import { thingsToTry } from "./try-out.js";
-import words, { language } from "course:words";
+import words from "course:words";
 import STYLE from "./attention-explorer.css";
-import TRY_STYLE from "./try-out.css";
 
 const MAPS = ["weights", "scores"];
 const HOTTEST = 4;
@@ -75,33 +75,23 @@ function render({ el }) {
   if (!Object.hasOwn(MASKS, view.mask)) view.mask = "none";
   if (!heads()[view.head]) view.head = 0;
   view.temperature = clamp(view.temperature, 0.25, HOTTEST);
-  const named = ["sentence", "own", "head", "mask", "temperature", "map"];
-  const ids = Object.fromEntries(named.map((name) => [name, freshId()]));
 
-  const choose = element(
-    "select",
-    { id: ids.sentence },
-    [...words.sentences, words.own].map((text, i) => element("option", { value: i }, text)),
-  );
-  const own = element("input", { type: "text", id: ids.own, maxlength: 80, "aria-label": words.own });
+  const choose = choice(words.sentence, Object.entries([...words.sentences, words.own]), (i) => {
+    const chosen = words.sentences[i];
+    if (chosen) view.sentence = own.value = chosen;
+    draw(true);
+    if (!chosen) own.focus();
+  });
+  const own = element("input", { type: "text", maxlength: 80, "aria-label": words.own });
   const link = linkButton(el, "attention", view, words);
-  const head = element(
-    "select",
-    { id: ids.head },
-    words.heads.map((name, i) => element("option", { value: i }, `${i + 1} · ${name}`)),
-  );
-  const mask = element(
-    "select",
-    { id: ids.mask },
-    Object.keys(MASKS).map((name) => element("option", { value: name }, words[name])),
-  );
-  const map = element(
-    "select",
-    { id: ids.map },
-    MAPS.map((name) => element("option", { value: name }, words[name])),
-  );
+  choose.node.append(own, link);
+  const heading = words.heads.map((name, i) => [i, `${i + 1} · ${name}`]);
+  const head = choice(words.head, heading, (i) => set("head", Number(i)));
+  const named = (names) => names.map((name) => [name, words[name]]);
+  const mask = choice(words.mask, named(Object.keys(MASKS)), (name) => set("mask", name));
+  const map = choice(words.map, named(MAPS), (name) => set("map", name));
   const scale = element("input", { type: "checkbox" });
-  const temperature = element("input", { type: "range", id: ids.temperature, min: -2, max: 2, step: 0.25 });
+  const temperature = element("input", { type: "range", id: freshId(), min: -2, max: 2, step: 0.25 });
   const degree = element("span", {});
   const arcs = svg("svg", { "aria-hidden": "true" });
   const tokenRow = element("div", { class: "tokens", role: "radiogroup", "aria-label": words.row });
@@ -121,18 +111,19 @@ function render({ el }) {
     facts().map((found, i) => ({ values: found, met: met[i] })),
   );
   const scene = element("div", { class: "scene", tabindex: -1 }, arcs, tokenRow);
-  const root = element(
-    "div",
-    { class: "d2l-ae", role: "group", "aria-label": words.title, lang: language.tag },
+  const { undress } = frame(
+    el,
+    "d2l-ae",
+    STYLE,
     element(
       "div",
       { class: "controls" },
-      element("div", {}, element("label", { for: ids.sentence }, words.sentence), choose, own, link),
-      element("div", {}, element("label", { for: ids.head }, words.head), head),
-      element("div", {}, element("label", { for: ids.mask }, words.mask), mask),
+      choose.node,
+      head.node,
+      mask.node,
       element("label", { class: "check" }, scale, words.scale),
-      element("div", {}, element("label", { for: ids.temperature }, words.temperature, " ", degree), temperature),
-      element("div", {}, element("label", { for: ids.map }, words.map), map),
+      element("div", {}, element("label", { for: temperature.id }, words.temperature, " ", degree), temperature),
+      map.node,
     ),
     scene,
     said,
@@ -141,23 +132,21 @@ function render({ el }) {
     element("p", { class: "hint" }, words.hint),
     tries.node,
   );
-  el.append(root);
-  const undress = attachStyles(el, root, "attention-explorer", STYLE + TRY_STYLE);
 
   const fixed = words.sentences.indexOf(view.sentence);
-  choose.value = fixed < 0 ? words.sentences.length : fixed;
+  choose.input.value = fixed < 0 ? words.sentences.length : fixed;
   own.value = view.sentence.slice(0, 80);
-  head.value = view.head;
-  mask.value = view.mask;
+  head.input.value = view.head;
+  mask.input.value = view.mask;
   scale.checked = view.scale;
-  map.value = view.map;
+  map.input.value = view.map;
   temperature.value = Math.log2(view.temperature);
 
   let buttons = [];
   const tokensOf = () => view.sentence.trim().split(/\s+/).filter(Boolean).slice(0, 12);
 
   function draw(announce) {
-    own.hidden = link.hidden = Number(choose.value) < words.sentences.length;
+    own.hidden = link.hidden = Number(choose.input.value) < words.sentences.length;
     const tokens = tokensOf();
     degree.textContent = view.temperature.toFixed(2);
     temperature.setAttribute("aria-valuetext", view.temperature.toFixed(2));
@@ -230,9 +219,8 @@ function render({ el }) {
     const width = Math.max(tokenRow.scrollWidth, 280);
     const height = Math.min(170, 60 + width / 8);
     const at = (i) => ((i + 0.5) * width) / n;
-    arcs.setAttribute("width", width);
+    setSize(arcs, width, height);
     arcs.setAttribute("height", height);
-    arcs.setAttribute("viewBox", `0 0 ${width} ${height}`);
     arcs.style.maxWidth = "none";
     arcs.replaceChildren(
       ...row.map((weight, j) => {
@@ -264,11 +252,11 @@ function render({ el }) {
       svg("path", { d: path((c, tall) => `M${c * wide + 4} ${high}v${-tall}h${wide - 8}v${tall}z`), fill: color }),
       svg("path", { d: path((c) => `M${c * wide + 2} ${high}h${wide - 4}`), stroke: "var(--w-line)" }),
       numbers.map((number, c) =>
-        svg(
-          "text",
-          { x: (c + 0.5) * wide, y: high + 12, "text-anchor": "middle", "font-size": 11, fill: "var(--w-text)" },
-          number ? number.toFixed(2) : "0",
-        ),
+        textAt((c + 0.5) * wide, high + 12, number ? number.toFixed(2) : "0", {
+          "text-anchor": "middle",
+          "font-size": 11,
+          fill: "var(--w-text)",
+        }),
       ),
     );
   }
@@ -337,22 +325,13 @@ function render({ el }) {
     const signs = view.map === "scores";
     const seen = points.flat().filter((point) => point !== -Infinity);
     const most = signs ? Math.max(0.01, ...seen.map(Math.abs)) : 1;
-    grid.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    grid.setAttribute("width", width);
+    setSize(grid, width, height);
     const short = (word) => (word.length > 10 ? `${word.slice(0, 9)}…` : word);
-    const corner = { x: left - 8, "text-anchor": "end", fill: "var(--w-muted)", "font-size": 12 };
+    const corner = { "text-anchor": "end", fill: "var(--w-muted)", "font-size": 12 };
     const parts = [
-      svg(
-        "defs",
-        {},
-        svg(
-          "pattern",
-          { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-          svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "var(--w-line)", "stroke-width": 2 }),
-        ),
-      ),
-      svg("text", { ...corner, y: top - 24 }, `${words.column} →`),
-      svg("text", { ...corner, y: top - 8 }, `${words.row} ↓`),
+      hatching(hatch, 6, 2),
+      textAt(left - 8, top - 24, `${words.column} →`, corner),
+      textAt(left - 8, top - 8, `${words.row} ↓`, corner),
     ];
     const every = (part) => tokens.flatMap((_, i) => tokens.map((__, j) => part(left + j * cell, top + i * cell)));
     const square = (x, y) => `M${x} ${y}h${cell - 1}v${cell - 1}h${1 - cell}z`;
@@ -365,143 +344,60 @@ function render({ el }) {
     });
     tokens.forEach((token, i) => {
       const on = i === view.token;
-      const name = { "font-size": 14 };
+      const y = top + i * cell;
+      const hue = on ? "var(--w-query)" : "var(--w-text)";
+      const name = { "text-anchor": "end", fill: hue, "font-weight": on ? 600 : 400 };
+      const slanted = `translate(${left + (i + 0.62) * cell} ${top - 8}) rotate(-40)`;
       parts.push(
-        svg(
-          "text",
-          {
-            ...name,
-            x: left - 8,
-            y: top + (i + 0.66) * cell,
-            "text-anchor": "end",
-            fill: on ? "var(--w-query)" : "var(--w-text)",
-            "font-weight": on ? 600 : 400,
-          },
-          short(token),
-        ),
-        svg(
-          "text",
-          {
-            ...name,
-            transform: `translate(${left + (i + 0.62) * cell} ${top - 8}) rotate(-40)`,
-            fill: "var(--w-key)",
-          },
-          short(token),
-        ),
+        textAt(left - 8, y + 0.66 * cell, short(token), { "font-size": 14, ...name }),
+        svg("text", { "font-size": 14, transform: slanted, fill: "var(--w-key)" }, short(token)),
       );
       (signs ? points : weights)[i].forEach((number, j) => {
         const hidden = points[i][j] === -Infinity;
-        const box = { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1 };
+        const x = left + j * cell;
         const color = hidden ? { fill: `url(#${hatch})` } : ink(number / most);
-        if (color["fill-opacity"] !== "0.000") parts.push(svg("rect", { ...box, ...color }));
-        if (cell >= 34 && !hidden)
-          parts.push(
-            svg(
-              "text",
-              {
-                x: left + (j + 0.5) * cell,
-                y: top + (i + 0.6) * cell,
-                "text-anchor": "middle",
-                "font-size": 12,
-                fill: "var(--w-text)",
-              },
-              signed(number, signs ? 1 : 2),
-            ),
-          );
+        if (color["fill-opacity"] !== "0.000") parts.push(rect(x, y, cell - 1, cell - 1, color));
+        const middle = { "text-anchor": "middle", "font-size": 12, fill: "var(--w-text)" };
+        const shown = signed(number, signs ? 1 : 2);
+        if (cell >= 34 && !hidden) parts.push(textAt(x + 0.5 * cell, y + 0.6 * cell, shown, middle));
       });
-      if (on)
-        parts.push(
-          svg("rect", {
-            x: left - 1,
-            y: top + i * cell - 1,
-            width: n * cell + 1,
-            height: cell + 1,
-            fill: "none",
-            stroke: "var(--w-query)",
-            "stroke-width": 2,
-          }),
-        );
-      parts.push(
-        svg("rect", {
-          x: left,
-          y: top + i * cell,
-          width: n * cell,
-          height: cell,
-          "fill-opacity": 0,
-          onclick: () => select(i),
-        }),
-      );
+      const around = { fill: "none", stroke: "var(--w-query)", "stroke-width": 2 };
+      if (on) parts.push(rect(left - 1, y - 1, n * cell + 1, cell + 1, around));
+      parts.push(rect(left, y, n * cell, cell, { "fill-opacity": 0, onclick: () => select(i) }));
     });
     // the scale: what the darkest color of either side stands for
     const [bottom, high, wide, swatches] = [top + n * cell + 12, 10, 150, 15];
     for (let t = 0; t < swatches; t++) {
       const share = signs ? (2 * t) / (swatches - 1) - 1 : t / (swatches - 1);
-      const box = { x: left + (t * wide) / swatches, y: bottom, width: wide / swatches, height: high };
-      parts.push(svg("rect", { ...box, fill: "var(--w-surface)" }), svg("rect", { ...box, ...ink(share) }));
+      const swatch = (color) => rect(left + (t * wide) / swatches, bottom, wide / swatches, high, color);
+      parts.push(swatch({ fill: "var(--w-surface)" }), swatch(ink(share)));
     }
     const ends = signs ? [-most, 0, most] : [0, 0.5, 1];
-    ends.forEach((end, t) =>
-      parts.push(
-        svg(
-          "text",
-          {
-            x: left + (t * wide) / 2,
-            y: bottom + high + 14,
-            "text-anchor": ["start", "middle", "end"][t],
-            "font-size": 12,
-            fill: "var(--w-muted)",
-          },
-          signed(end, signs && end ? 1 : end === 0.5 ? 1 : 0),
-        ),
-      ),
-    );
-    parts.push(svg("text", { ...corner, y: bottom + high }, words[view.map]));
+    ends.forEach((end, t) => {
+      const place = { "text-anchor": ["start", "middle", "end"][t], "font-size": 12, fill: "var(--w-muted)" };
+      const digits = (signs && end) || end === 0.5 ? 1 : 0;
+      parts.push(textAt(left + (t * wide) / 2, bottom + high + 14, signed(end, digits), place));
+    });
+    parts.push(textAt(left - 8, bottom + high, words[view.map], corner));
     grid.replaceChildren(...parts);
   }
 
-  function select(i, focus) {
-    view.token = i;
+  function set(name, value) {
+    view[name] = value;
     draw(true);
+  }
+
+  function select(i, focus) {
+    set("token", i);
     if (focus) buttons[i].focus();
   }
 
-  choose.addEventListener("change", () => {
-    const chosen = words.sentences[choose.value];
-    if (chosen) view.sentence = own.value = chosen;
-    draw(true);
-    if (!chosen) own.focus();
-  });
-  own.addEventListener("input", () => {
-    view.sentence = own.value;
-    draw(true);
-  });
-  head.addEventListener("change", () => {
-    view.head = Number(head.value);
-    draw(true);
-  });
-  mask.addEventListener("change", () => {
-    view.mask = mask.value;
-    draw(true);
-  });
-  scale.addEventListener("change", () => {
-    view.scale = scale.checked;
-    draw(true);
-  });
-  map.addEventListener("change", () => {
-    view.map = map.value;
-    draw(true);
-  });
-  temperature.addEventListener("input", () => {
-    view.temperature = 2 ** Number(temperature.value);
-    draw(true);
-  });
+  own.addEventListener("input", () => set("sentence", own.value));
+  scale.addEventListener("change", () => set("scale", scale.checked));
+  temperature.addEventListener("input", () => set("temperature", 2 ** Number(temperature.value)));
   tokenRow.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const n = buttons.length;
-    const to = event.key === "Home" ? 0 : event.key === "End" ? n - 1 : step ? (view.token + step + n) % n : -1;
-    if (to < 0) return;
-    event.preventDefault();
-    select(to, true);
+    const to = placeByKey(event, view.token, buttons.length);
+    if (to !== undefined) select(to, true);
   });
   const resize = new ResizeObserver(() => draw(false));
   resize.observe(el);

@@ -15,16 +15,16 @@ import {
 } from "./block-walk.js";
 import { clamp, clampInteger } from "./arithmetic.js";
 import { element, freshId, svg } from "./dom.js";
+import { choice, frame, placeByKey, tableHead } from "./frame.js";
+import { hatching, rect } from "./picture.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, signed } from "./text.js";
-import { attachStyles } from "./theme.js";
 import { hasHan, splitTokens } from "./tokens.js";
 import { EOS, Transformer, readCheckpoint } from "./transformer.js";
 import { thingsToTry } from "./try-out.js";
 import { DIRECTIONS, weights } from "./weights.js";
 import words, { language } from "course:words";
 import STYLE from "./block-explorer.css";
-import TRY_STYLE from "./try-out.css";
 
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = {
@@ -71,7 +71,7 @@ function render({ model: host, el }) {
   if (!TENSORS.includes(view.tensor)) view.tensor = "output";
   view.written = view.written.split(" ").filter(Boolean).slice(0, 8).join(" ");
   let column = 0;
-  let choice = 0; // of the candidates
+  let candidate = 0; // which one is chosen
   const models = new Map();
   let state = "asleep"; // loading, failed, awake
   let walk = {}; // what the model made of the sentence, and of what is written
@@ -79,16 +79,12 @@ function render({ model: host, el }) {
 
   // ---- what is on the screen
 
-  const ids = { direction: freshId(), sentence: freshId(), tensor: freshId() };
-  const directions = element(
-    "select",
-    { id: ids.direction, onchange: () => change({ direction: directions.value, sentence: "" }) },
-    DIRECTIONS.map((direction) => {
-      const [from, to] = direction.split("-").map((code) => words.languages[code]);
-      return element("option", { value: direction }, `${from} → ${to}`);
-    }),
-  );
-  const choose = element("select", { id: ids.sentence, onchange: () => change({ sentence: choose.value }) });
+  const directionNames = DIRECTIONS.map((direction) => {
+    const [from, to] = direction.split("-").map((code) => words.languages[code]);
+    return [direction, `${from} → ${to}`];
+  });
+  const directions = choice(words.direction, directionNames, (direction) => change({ direction, sentence: "" }));
+  const choose = choice(words.sentence, [], (sentence) => change({ sentence }));
   const chips = STOPS.map((stop) => {
     const kind = kindOf(stop);
     const shown = words.parts[kind] ?? words.parts[stop.part];
@@ -154,21 +150,15 @@ function render({ model: host, el }) {
       otherwise: words.failed,
     })),
   );
-  const root = element(
-    "div",
-    { class: "d2l-block", role: "group", "aria-label": words.title, lang: language.tag },
-    element(
-      "div",
-      { class: "controls" },
-      element("div", {}, element("label", { for: ids.direction }, words.direction), directions),
-      element("div", {}, element("label", { for: ids.sentence }, words.sentence), choose),
-    ),
+  const { root, undress } = frame(
+    el,
+    "d2l-block",
+    STYLE,
+    element("div", { class: "controls" }, directions.node, choose.node),
     element("div", { class: "both" }, map, panel),
     element("p", { class: "hint" }, words.hint),
     tries.node,
   );
-  el.append(root);
-  const undress = attachStyles(el, root, "block-explorer", STYLE + TRY_STYLE);
   const wake = () => touch().catch(() => {}); // what failed is on the screen
   root.addEventListener("click", wake);
   root.addEventListener("change", wake);
@@ -276,7 +266,7 @@ function render({ model: host, el }) {
     const seen = { ...walk.encoder, ...decoderWalk(model, walk.encoded, numbers) };
     const best = candidates(seen["decoder.logits"].at(-1));
     walk = { ...walk, of: view.written, numbers, target: ["<bos>", ...named], seen, next: best };
-    choice = 0;
+    candidate = 0;
   }
 
   /** What the answers of the things to try say, for this sentence. */
@@ -314,7 +304,7 @@ function render({ model: host, el }) {
   }
 
   const tokens = () => view.written.split(" ").filter(Boolean);
-  const chosen = () => walk.next?.[choice];
+  const chosen = () => walk.next?.[candidate];
   const finished = () =>
     at("softmax") && (chosen()?.number === EOS || walk.target.length >= walk.model.config.num_steps);
 
@@ -358,10 +348,10 @@ function render({ model: host, el }) {
     compute();
     const stop = STOPS[here()];
     const i = here();
-    directions.value = view.direction;
-    choose.replaceChildren(...sentences().map((text) => element("option", {}, text)));
-    choose.value = view.sentence;
-    choose.lang = view.direction.slice(0, 2);
+    directions.input.value = view.direction;
+    choose.input.replaceChildren(...sentences().map((text) => element("option", {}, text)));
+    choose.input.value = view.sentence;
+    choose.input.lang = view.direction.slice(0, 2);
     chips.forEach((chip, j) => {
       chip.tabIndex = j === i ? 0 : -1;
       if (j === i) chip.setAttribute("aria-current", "step");
@@ -499,7 +489,7 @@ function render({ model: host, el }) {
       }),
     );
     const even = { "vector-effect": "non-scaling-stroke", fill: "none" };
-    const frame = { y: rows.chosen, height: 0.92, stroke: "var(--w-text)", ...even };
+    const around = { stroke: "var(--w-text)", ...even };
     const extent = { viewBox: `0 0 ${d} ${n}`, preserveAspectRatio: "none" };
     const keys = { role: "slider", tabindex: 0, "data-key": `heat-${place}`, "aria-label": title };
     const reading = cell(rows.chosen, j);
@@ -549,8 +539,8 @@ function render({ model: host, el }) {
       (heads ? [1, 2, 3] : []).map((head) =>
         svg("path", { d: `M${(head * d) / 4} 0V${n}`, stroke: "var(--w-muted)", "stroke-dasharray": "3 3", ...even }),
       ),
-      svg("rect", { ...frame, width: d }),
-      svg("rect", { ...frame, x: j, width: 1, "stroke-width": 2 }),
+      rect(0, rows.chosen, d, 0.92, around),
+      rect(j, rows.chosen, 1, 0.92, { "stroke-width": 2, ...around }),
     );
     const shape = glued(fill(words.shape, { n, d }));
     const figure = element(
@@ -566,10 +556,9 @@ function render({ model: host, el }) {
   /** A group of which one is chosen, by click or arrow keys; each has its content in a list. */
   function radios(attributes, contents, on, pick) {
     const onkeydown = (event) => {
-      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      pick((on + by + contents.length) % contents.length);
+      const to = placeByKey(event, on, contents.length);
+      if (to === undefined) return;
+      pick(to);
       stage.querySelector("[role=radio][aria-checked=true]").focus();
     };
     const radio = (content, i) =>
@@ -652,19 +641,14 @@ function render({ model: host, el }) {
         element("figcaption", { class: "readout" }, lines[head]),
       );
     });
-    const select = element(
-      "select",
-      {
-        id: ids.tensor,
-        "data-key": "tensor",
-        onchange: () => {
-          view.tensor = select.value;
-          draw();
-        },
-      },
-      TENSORS.map((part) => element("option", { value: part }, words.tensors[part])),
-    );
-    select.value = view.tensor;
+    const tensors = TENSORS.map((part) => [part, words.tensors[part]]);
+    const tensor = choice(words.tensor, tensors, (part) => {
+      view.tensor = part;
+      draw();
+    });
+    tensor.node.className = "pick";
+    tensor.input.dataset.key = "tensor";
+    tensor.input.value = view.tensor;
     const side = "KV".includes(view.tensor) && stop.part === "attention2" ? "encoder" : stop.side;
     const drawn = heats(stop, [view.tensor], side);
     const reading = causal ? `${words.reading} ${words.hatched}` : words.reading;
@@ -674,7 +658,7 @@ function render({ model: host, el }) {
         element("div", { class: "heads" }, maps),
         legend([0, "0"], [1, "1"]),
         element("p", { class: "small" }, reading),
-        element("div", { class: "pick" }, element("label", { for: ids.tensor }, words.tensor), select),
+        tensor.node,
         ...drawn.nodes,
         drawn.legend,
       ],
@@ -710,15 +694,7 @@ function render({ model: host, el }) {
           if (row >= 0 && row < down.length) asking.pick(row);
         },
       },
-      svg(
-        "defs",
-        {},
-        svg(
-          "pattern",
-          { id: hatch, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-          svg("line", { x1: 0, x2: 0, y1: 0, y2: 5, stroke: "var(--w-line)", "stroke-width": 1.5 }),
-        ),
-      ),
+      hatching(hatch, 5, 1.5),
       across.map((token, j) =>
         text(
           { transform: `translate(${left + (j + 0.6) * cell} ${top - 4}) rotate(-55)`, fill: "var(--w-key)" },
@@ -734,17 +710,13 @@ function render({ model: host, el }) {
       down.flatMap((_, i) =>
         across.map((__, j) => {
           const hidden = causal && j > i;
-          const box = { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1 };
-          if (hidden) return svg("rect", { ...box, fill: `url(#${hatch})` });
+          const box = (ink) => rect(left + j * cell, top + i * cell, cell - 1, cell - 1, ink);
+          if (hidden) return box({ fill: `url(#${hatch})` });
           const share = (rows[i][j] * SHADE).toFixed(3);
-          return svg("rect", { ...box, fill: "var(--w-query)", "fill-opacity": share, stroke: "var(--w-hairline)" });
+          return box({ fill: "var(--w-query)", "fill-opacity": share, stroke: "var(--w-hairline)" });
         }),
       ),
-      svg("rect", {
-        x: left - 0.5,
-        y: top + asking.chosen * cell - 0.5,
-        width: across.length * cell,
-        height: cell,
+      rect(left - 0.5, top + asking.chosen * cell - 0.5, across.length * cell, cell, {
         fill: "none",
         stroke: "var(--w-text)",
         "stroke-width": 1.5,
@@ -768,13 +740,12 @@ function render({ model: host, el }) {
     ]);
     const cells = ([name, ...found]) =>
       element("tr", {}, element("th", { scope: "row" }, name), found.map((x) => element("td", {}, x)));
-    const head = [words.mean, words.deviation].map((name) => element("th", { scope: "col" }, name));
     const title = fill(words.row, { token: rows.tokens[rows.chosen] });
     const table = element(
       "table",
       {},
       element("caption", {}, title),
-      element("thead", {}, element("tr", {}, element("td", {}), head)),
+      tableHead(["", words.mean, words.deviation]),
       element("tbody", {}, lines.map(cells)),
     );
     const spoken = lines.map(([name, m, s]) => `${name}: ${words.mean} ${m}, ${words.deviation} ${s}`);
@@ -811,7 +782,7 @@ function render({ model: host, el }) {
     const shape = fill(words.logits_shape, { v: walk.model?.tgtVocab.length ?? "…" });
     const code = view.direction.slice(3);
     const take = (i) => {
-      choice = i;
+      candidate = i;
       draw();
     };
     const row = (one) => [
@@ -830,7 +801,7 @@ function render({ model: host, el }) {
           "div",
           { class: "candidates" },
           element("div", { class: "head", "aria-hidden": "true" }, head),
-          radios({ "aria-label": words.choose }, list.map(row), choice, take),
+          radios({ "aria-label": words.choose }, list.map(row), candidate, take),
         ),
         element("p", { class: "end" }, end),
       ],

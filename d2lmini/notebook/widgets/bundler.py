@@ -5,6 +5,7 @@ Each module keeps a scope of its own, as in a browser, so that equal names in tw
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from importlib.resources.abc import Traversable
 
@@ -15,16 +16,29 @@ _EXPORT = re.compile(rf"^export (?:(default) |(?={_DECLARATION}))", re.MULTILINE
 _STATEMENT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 # a statement of a module begins at the margin, as the formatter writes it
 _STATEMENTS = re.compile(r"^(?=[\w$])", re.MULTILINE)
-# what a script is made of, so that nothing is changed inside a string or a regular expression
+_STRING = r"""(?:"(?:\\.|[^"\\\n])*+"|'(?:\\.|[^'\\\n])*+')"""
+
+
+def _template(depth: int) -> str:
+    """Return the pattern of a string in backquotes, with as many more in each other as its depth."""
+    code = r"""[^`"'{}\n]"""
+    for _ in range(depth):
+        code = rf"(?:[^`\"'{{}}\n]|{_STRING}|{_template(depth - 1)}|\{{{code}*+\}})"
+    return rf"`(?:\\.|[^`\\$\n]|\$(?!\{{)|\$\{{{code}*+\}})*+`"
+
+
+# where a comment might be, or seem to be; and what it is not certain how to read
 _TOKEN = re.compile(
-    r"(?P<comment>//[^\n]*|/\*.*?\*/)"
-    r"""|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
-    r"|(?P<regex>/(?:\\.|\[(?:\\.|[^]\\\n])*\]|[^/\\\[\n])+/\w*)"
-    r"|(?P<word>[\w$]+)|(?P<space>\s+)|(?P<sign>.)",
+    rf"(?P<comment>//[^\n]*|/\*.*?\*/)|{_STRING}|{_template(2)}|(?<= )/(?=\s)"
+    r"|(?:(?<=[(,=:?&|>\[{!]) ?|(?<=return ))/(?:\\.|\[(?:\\.|[^]\\\n])*\]|[^/\\\[\n])++/"
+    r"""|(?P<refused>[/`"']|\bimport\s*\(\s*["'`]\.)""",
     re.DOTALL,
 )
-_TEMPLATE = re.compile(r"(?:\\.|[^`\\$]|\$(?!\{))*(?P<end>`|\$\{)", re.DOTALL)
-_BEFORE_REGEX = {"return", "typeof", "case", "in", "of", "await", "yield", "else", "void", "delete"}
+_REASONS = {
+    "/": "a division has a space after /, a regular expression stands in brackets",
+    "`": "a string in backquotes must end in its line",
+    "i": "a file is imported at the top of a module: later it would not be found",
+}
 # line ends inside an expression: for those who read the source, not who load it
 _INSIDE = re.compile(r"(?<=[,;(\[{])\n|\n(?=[)\]}.?:])")
 
@@ -47,73 +61,61 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
         BundleError: an import cannot be resolved, or a line cannot be read with certainty; file and line are
             named.
     """
-    joiner = _Joiner(folder, virtual)
-    joiner.collect(entry)
-    last = joiner.resolved(entry, ())
-    return _INSIDE.sub("", "".join([*joiner.joined, last]))
+    sources: dict[str, str] = {}  # of the modules, each after all that it imports
+    imported: defaultdict[str, set[str]] = defaultdict(set)  # from each module, by any other
 
-
-class _Joiner:
-    def __init__(self, folder: Traversable, virtual: Mapping[str, str]) -> None:
-        self.folder, self.virtual = folder, virtual
-        self.joined: list[str] = []
-        self.exports: dict[str, list[str]] = {}  # of each module that is joined already
-        self.imported: dict[str, set[str]] = {}  # from each module, by any other
-
-    def collect(self, name: str) -> None:
-        """Find what the modules import from each other."""
-        for statement in _IMPORT.finditer(self._source(name)):
-            other = statement[3]
-            first = other not in self.imported
-            self.imported.setdefault(other, set()).update(theirs for theirs, _ in _names(statement))
-            if first and (other in self.virtual or (self.folder / other).is_file()):
-                self.collect(other)
-
-    def resolved(self, name: str, above: tuple[str, ...]) -> str:
-        """Join what a module imports, and return its text with the imports made constants."""
-        source = _without_unused(self._source(name), self.imported.get(name))
+    def add(name: str, above: tuple[str, ...] = ()) -> None:
+        """Add a module, and before it what it imports; every import must bring what it names."""
+        source = _source(folder, name, virtual)
         declared = set(_DECLARED.findall(source))
-        for found in _IMPORT.finditer(source):
-            place = f"{name}:{_line(source, found)}"
-            other = found[3]
+        for statement in _STATEMENT.finditer(source):
+            if not _IMPORT.match(source, statement.start()) and not _EXPORT.match(statement[0]):
+                raise BundleError(f"{name}:{_line(source, statement)}: cannot read {statement[0]!r}")
+        for statement in _IMPORT.finditer(source):
+            place, other = f"{name}:{_line(source, statement)}", statement[3]
             if other in (name, *above):
                 raise BundleError(f'{place}: "{other}" imports this module; move what both need to a third')
-            if other not in self.virtual and not (self.folder / other).is_file():
+            if other not in virtual and not (folder / other).is_file():
                 raise BundleError(f'{place}: there is no module "{other}"')
-            if other not in self.exports:
-                self._join(other, (name, *above))
-            for theirs, ours in _names(found):
-                if theirs not in self.exports[other]:
-                    offered = ", ".join(self.exports[other]) or "nothing"
+            if other not in sources:
+                add(other, (name, *above))
+            exports = [default or export for default, export in _EXPORT.findall(sources[other])]
+            for theirs, ours in _names(statement):
+                if theirs not in exports:
+                    offered = ", ".join(exports) or "nothing"
                     raise BundleError(f'{place}: "{other}" exports no {theirs}, only {offered}')
                 if ours in declared:
                     raise BundleError(f"{place}: {ours} stands for two things; import one as another name")
                 declared.add(ours)
-        for found in _STATEMENT.finditer(source):
-            if not _IMPORT.match(source, found.start()) and not _EXPORT.match(found[0]):
-                raise BundleError(f"{name}:{_line(source, found)}: cannot read {found[0]!r}")
-        return _without_comments(_IMPORT.sub(_constant, source), name, source)
+                imported[other].add(theirs)
+        sources[name] = source
 
-    def _source(self, name: str) -> str:
-        if name in self.virtual:
-            return self.virtual[name]
-        text = (self.folder / name).read_text(encoding="utf-8")
-        if name.endswith(".css"):
-            rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
-            return f"export default {json.dumps(rules, ensure_ascii=False)};"
-        return text
+    add(entry)
+    first = _joinable(sources.pop(entry))
+    others = [_scoped(name, source, imported[name]) for name, source in sources.items()]
+    return _INSIDE.sub("", "".join([*others, first]))
 
-    def _join(self, name: str, above: tuple[str, ...]) -> None:
-        text = self.resolved(name, above)
-        self.exports[name] = [default or name for default, name in _EXPORT.findall(self._source(name))]
-        body = _EXPORT.sub(lambda found: "const $default = " if found[1] else "", text)
-        names = [
-            "default: $default" if export == "default" else export
-            for export in self.exports[name]
-            if export in self.imported[name]
-        ]
-        returned = f"return {{ {', '.join(names)} }};"
-        self.joined.append(f"const {_variable(name)} = (() => {{\n{body}{returned}\n}})();\n")
+
+def _source(folder: Traversable, name: str, virtual: Mapping[str, str]) -> str:
+    """Return a module without comments; a stylesheet becomes one."""
+    text = virtual.get(name) or (folder / name).read_text(encoding="utf-8")
+    if not name.endswith(".css"):
+        return _without_comments(text, name)
+    rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
+    return f"export default {json.dumps(rules, ensure_ascii=False)};"
+
+
+def _joinable(source: str) -> str:
+    """Return a module without indentation, with its imports as constants."""
+    return re.sub(r"\s*\n\s*", "\n", _IMPORT.sub(_constant, source)).strip() + "\n"
+
+
+def _scoped(name: str, source: str, used: set[str]) -> str:
+    """Return a module as a constant that has what others use of it."""
+    names = ["default: $default" if export == "default" else export for export in sorted(used)]
+    text = _joinable(_without_unused(source, used))
+    body = _EXPORT.sub(lambda export: "const $default = " if export[1] else "", text)
+    return f"const {_variable(name)} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
 
 
 def _names(found: re.Match[str]) -> list[tuple[str, str]]:
@@ -136,89 +138,31 @@ def _line(source: str, found: re.Match[str]) -> int:
     return source.count("\n", 0, found.start()) + 1
 
 
-def _without_unused(source: str, used: set[str] | None) -> str:
-    """Return a module without the declarations that no module uses; None: it is the first, which is used."""
-    if used is None:
-        return source
+def _without_unused(source: str, used: set[str]) -> str:
+    """Return a module without the declarations that neither another module nor what follows in it needs."""
     statements = _STATEMENTS.split(source)
-    changed = True
-    while changed:
-        changed = False
-        for place, statement in enumerate(statements):
-            declared = re.match(f"(?:export )?{_DECLARATION}", statement)
-            if not declared or declared[1] in used:
-                continue
-            name = re.compile(rf"(?<![\w$]){re.escape(declared[1])}(?![\w$])")
-            if not any(name.search(other) for other in statements if other is not statement):
-                statements[place] = "\n" * statement.count("\n")  # the lines keep their numbers
-                changed = True
+    for place, statement in reversed(list(enumerate(statements))):
+        declared = re.match(f"(?:export )?{_DECLARATION}", statement)
+        if not declared or declared[1] in used:
+            continue
+        name = re.compile(rf"(?<![\w$]){re.escape(declared[1])}(?![\w$])")
+        if not any(name.search(other) for other in statements if other is not statement):
+            statements[place] = ""
     return "".join(statements)
 
 
-def _without_comments(text: str, name: str, source: str) -> str:
-    """Return a module without comments, empty lines and indentation.
+def _without_comments(text: str, name: str) -> str:
+    """Return a module without comments; the lines keep their numbers.
 
     Raises:
         BundleError: where it is not certain what a character means, or where the module would break.
     """
-    kept: list[str] = []
-    depths: list[int] = []  # of the braces that are open in each `${…}` around the place
-    last = ""  # the token before, but for space and comments
-    place = 0
 
-    def refuse(reason: str) -> BundleError:
-        line = text[text.rfind("\n", 0, place) + 1 :].partition("\n")[0].strip()
-        number = source.count("\n", 0, source.find(line)) + 1
-        return BundleError(f"{name}:{number}: {reason}: {line[:80]}")
+    def replaced(token: re.Match[str]) -> str:
+        if token["refused"]:
+            reason = _REASONS.get(token[0][0], "a string does not end in its line")
+            line = text.splitlines()[_line(text, token) - 1].strip()
+            raise BundleError(f"{name}:{_line(text, token)}: {reason}: {line[:80]}")
+        return "\n" * token[0].count("\n") or " " if token["comment"] else token[0]
 
-    def template() -> int:
-        """Keep a part of a string in backquotes; return where it ends."""
-        part = _TEMPLATE.match(text, place)
-        if part is None or "\n" in part[0]:
-            raise refuse("a string in backquotes must end in its line")
-        kept.append(part[0])
-        if part["end"] != "`":
-            depths.append(0)
-        return part.end()
-
-    while place < len(text):
-        token = _TOKEN.match(text, place)
-        assert token, "every character is at least a sign"
-        kind, found = token.lastgroup, token[0]
-        if kind == "regex" and _divides(last, text[place + 1]):
-            kind, found = "sign", "/"
-        elif kind == "regex" and last in (")", "}"):
-            raise refuse("a division has a space after /, a regular expression stands in brackets")
-        if found == "import" and re.match(r"import\s*\(\s*[\"'`]\.", text[place:]):
-            raise refuse("a file is imported at the top of a module: later it would not be found")
-        if kind == "sign" and found in "\"'":
-            raise refuse("a string does not end in its line")
-        place += len(found)
-        if kind == "comment":
-            continue
-        if kind == "space":
-            # of what stood before a comment the last line end stays
-            line_end = "\n" in found or bool(kept and kept[-1] == "\n")
-            while kept and kept[-1] in (" ", "\n"):
-                kept.pop()
-            kept.append("\n" if line_end else " ")
-            continue
-        kept.append(found)
-        if found == "`":
-            place = template()
-        elif found == "{" and depths:
-            depths[-1] += 1
-        elif found == "}" and depths and depths[-1]:
-            depths[-1] -= 1
-        elif found == "}" and depths:
-            depths.pop()
-            place = template()
-        last = found
-    return "".join(kept).lstrip().rstrip() + "\n"
-
-
-def _divides(before: str, after: str) -> bool:
-    """Say whether a slash between two tokens divides, as a formatted source writes it."""
-    if before in (")", "}"):
-        return after == " "
-    return before not in _BEFORE_REGEX and bool(re.search(r"[\w$\]`\"']$", before))
+    return _TOKEN.sub(replaced, text)

@@ -6,24 +6,25 @@ import {
   BASES,
   LAST,
   baseSlider,
-  choice,
   clockButtons,
   compass,
   dial,
   frequency,
   hand,
+  mark,
+  note,
+  ruled,
   short,
-  slider,
   wavelength,
 } from "./clocks.js";
 import { element, svg } from "./dom.js";
+import { choice, frame, slider } from "./frame.js";
+import { line, rect, setSize } from "./picture.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, grouped, signed } from "./text.js";
-import { attachStyles } from "./theme.js";
 import { thingsToTry } from "./try-out.js";
-import words, { language } from "course:words";
+import words from "course:words";
 import STYLE from "./clocks.css";
-import TRY_STYLE from "./try-out.css";
 
 const WIDTHS = [4, 8, 16, 32];
 const SHADES = 16; // of either sign in the table
@@ -79,13 +80,24 @@ function render({ el }) {
   view.base = BASES.includes(view.base) ? view.base : 10000;
   view.position = clampInteger(view.position, 0, LAST);
   view.shift = clampInteger(view.shift, -12, 12);
-  const position = slider(words.position, 0, LAST);
-  const shift = slider(words.shift, -12, 12);
-  const base = baseSlider(words.base);
-  const dims = choice(
-    words.dims,
-    WIDTHS.map((d) => [d, String(d)]),
-  );
+  const set = (name, value) => {
+    view[name] = value;
+    draw(true);
+  };
+  const position = slider(words.position, 0, LAST, 1, (place) => {
+    moveTo(place);
+    draw(true);
+  });
+  const shift = slider(words.shift, -12, 12, 1, (distance) => {
+    seen.positions.clear();
+    set("shift", distance);
+  });
+  const base = baseSlider(words.base, (value) => {
+    seen.bases.add(value);
+    set("base", value);
+  });
+  const widths = WIDTHS.map((d) => [d, d]);
+  const dims = choice(words.dims, widths, (d) => set("dims", Number(d)));
   const clocks = element("div", { class: "clocks", role: "group", "aria-label": words.columns });
   const heat = svg("svg", { role: "img" });
   const curve = svg("svg", { role: "img" });
@@ -102,9 +114,10 @@ function render({ el }) {
     words,
     facts().map((values, i) => ({ values, met: met[i] })),
   );
-  const root = element(
-    "div",
-    { class: "d2l-ce", role: "group", "aria-label": words.title, lang: language.tag },
+  const { undress } = frame(
+    el,
+    "d2l-ce",
+    STYLE,
     element("div", { class: "controls" }, position.node, shift.node, base.node, dims.node),
     clocks,
     compass("sin", "cos", true, words.direction),
@@ -114,8 +127,6 @@ function render({ el }) {
     element("p", { class: "hint" }, words.hint),
     tries.node,
   );
-  el.append(root);
-  const undress = attachStyles(el, root, "clock-explorer", STYLE + TRY_STYLE);
   let buttons = [];
   let table = {};
 
@@ -149,8 +160,6 @@ function render({ el }) {
     const text = fill(view.position + view.shift < 0 ? words.outside : words.said, values);
     if (said.textContent !== text) said.textContent = text;
     sayWhatLooksAlike();
-    curve.setAttribute("aria-label", fill(words.hand, { j: view.pair, a: 2 * view.pair, b: 2 * view.pair + 1 }));
-    heat.setAttribute("aria-label", `P: ${words.rows} × ${words.columns}`);
     seen.positions.add(view.position);
     tries.look();
     if (share) shareView(el, "clock", view);
@@ -173,10 +182,7 @@ function render({ el }) {
   function drawClocks() {
     const pairs = view.dims / 2;
     if (buttons.length !== pairs) {
-      buttons = clockButtons(clocks, pairs, (j) => {
-        view.pair = j;
-        draw(true);
-      });
+      buttons = clockButtons(clocks, pairs, (j) => set("pair", j));
       buttons.forEach((button, j) => drag(button, button.firstChild, j));
     }
     buttons.forEach((button, j) => {
@@ -189,7 +195,7 @@ function render({ el }) {
       button.setAttribute("aria-label", `${turn} ${wave} · ${pair}`);
       face.replaceChildren(
         ...dial(),
-        svg("line", { x1: 36, y1: 4, x2: 36, y2: 9, stroke: "var(--w-line)", "stroke-width": 2 }),
+        line(36, 4, 36, 9, { stroke: "var(--w-line)", "stroke-width": 2 }),
         ...(view.shift ? hand(tip((view.position + view.shift) * omega(j)), "var(--w-output)", true) : []),
         ...hand(tip(view.position * omega(j)), "var(--w-position)", false),
       );
@@ -233,6 +239,7 @@ function render({ el }) {
 
   function drawCurve() {
     const speed = omega(view.pair);
+    const name = fill(words.hand, { j: view.pair, a: 2 * view.pair, b: 2 * view.pair + 1 });
     const [left, right, middle, reach] = [34, 330, 92, 66];
     const x = (i) => left + ((right - left) * i) / LAST;
     const path = (f) =>
@@ -242,52 +249,20 @@ function render({ el }) {
       ).join("");
     const dot = (i, f, color, r) =>
       i < 0 || i > LAST ? [] : [svg("circle", { cx: x(i), cy: middle - reach * f(i * speed), r, fill: color })];
-    const text = (tx, ty, content, color, anchor) =>
-      svg("text", { x: tx, y: ty, fill: color, "font-size": 13, "text-anchor": anchor || "start" }, content);
     const to = view.position + view.shift;
-    curve.setAttribute("viewBox", "0 0 366 200");
-    curve.setAttribute("width", 366);
+    setSize(curve, 366, 200, name);
+    const wave = { fill: "none", stroke: "var(--w-position)" };
+    const [last, other] = [Math.sin(LAST * speed), Math.cos(LAST * speed)];
     curve.replaceChildren(
-      text(4, 14, fill(words.hand, { j: view.pair, a: 2 * view.pair, b: 2 * view.pair + 1 }), "var(--w-muted)"),
-      ...[1, 0, -1].flatMap((v) => [
-        svg("line", {
-          x1: left,
-          x2: right,
-          y1: middle - reach * v,
-          y2: middle - reach * v,
-          stroke: "var(--w-line)",
-          "stroke-width": 0.6,
-          "stroke-opacity": 0.6,
-        }),
-        text(left - 6, middle - reach * v + 4, signed(v, 0), "var(--w-muted)", "end"),
-      ]),
-      ...[0, 20, 40, 60].map((i) => text(x(i), 180, String(i), "var(--w-muted)", "middle")),
-      text(right, 196, words.rows, "var(--w-muted)", "end"),
-      svg("line", {
-        x1: x(view.position),
-        x2: x(view.position),
-        y1: middle - reach,
-        y2: middle + reach,
-        stroke: "var(--w-position)",
-        "stroke-width": 1.2,
-      }),
-      svg("path", { d: path(Math.sin), fill: "none", stroke: "var(--w-position)", "stroke-width": 2.2 }),
-      svg("path", {
-        d: path(Math.cos),
-        fill: "none",
-        stroke: "var(--w-position)",
-        "stroke-width": 1.8,
-        "stroke-dasharray": "5 4",
-      }),
-      text(right + 4, middle - reach * Math.sin(LAST * speed) + 4, "sin", "var(--w-position)"),
-      text(
-        right + 4,
-        middle -
-          reach * Math.cos(LAST * speed) +
-          (Math.abs(Math.sin(LAST * speed) - Math.cos(LAST * speed)) < 0.25 ? 16 : 4),
-        "cos",
-        "var(--w-position)",
-      ),
+      note(4, 14, name, "var(--w-muted)"),
+      ...[1, 0, -1].flatMap((v) => ruled(left, right, middle - reach * v, signed(v, 0))),
+      ...[0, 20, 40, 60].map((i) => note(x(i), 180, i, "var(--w-muted)", "middle")),
+      note(right, 196, words.rows, "var(--w-muted)", "end"),
+      mark(x(view.position), middle - reach, middle + reach),
+      svg("path", { d: path(Math.sin), "stroke-width": 2.2, ...wave }),
+      svg("path", { d: path(Math.cos), "stroke-width": 1.8, "stroke-dasharray": "5 4", ...wave }),
+      note(right + 4, middle - reach * last + 4, "sin", "var(--w-position)"),
+      note(right + 4, middle - reach * other + (Math.abs(last - other) < 0.25 ? 16 : 4), "cos", "var(--w-position)"),
       ...dot(to, Math.sin, "var(--w-output)", 4),
       ...dot(to, Math.cos, "var(--w-output)", 4),
       ...dot(view.position, Math.sin, "var(--w-position)", 5.5),
@@ -320,49 +295,28 @@ function render({ el }) {
       i < 0 || i > LAST
         ? []
         : [
-            svg("rect", {
-              x: left - 2,
-              y: top + i * high - 1,
-              width: d * wide + 4,
-              height: high + 2,
+            rect(left - 2, top + i * high - 1, d * wide + 4, high + 2, {
               fill: "none",
               stroke: color,
               "stroke-width": 1.6,
               "stroke-dasharray": dash,
             }),
-            svg(
-              "text",
-              { x: left - 6, y: top + i * high + 5, "text-anchor": "end", "font-size": 13, fill: color },
-              String(i),
-            ),
+            note(left - 6, top + i * high + 5, i, color, "end"),
           ];
-    heat.setAttribute("viewBox", "0 0 352 200");
-    heat.setAttribute("width", 352);
+    setSize(heat, 352, 200, `P: ${words.rows} × ${words.columns}`);
     // the cells stay where they are: to put them in again would draw all of them again
     if (heat.childNodes[2] !== table.cells)
       heat.replaceChildren(
-        svg(
-          "text",
-          { x: left, y: 14, "font-size": 13, fill: "var(--w-muted)" },
-          `P: ${words.rows} ↓  ${words.columns} →`,
-        ),
-        svg("rect", { x: left, y: top, width: d * wide, height: (LAST + 1) * high, fill: "var(--w-bg)" }),
+        note(left, 14, `P: ${words.rows} ↓  ${words.columns} →`, "var(--w-muted)"),
+        rect(left, top, d * wide, (LAST + 1) * high, { fill: "var(--w-bg)" }),
         table.cells,
       );
     while (heat.childNodes.length > 3) heat.lastChild.remove();
+    const pair = { fill: "none", stroke: "var(--w-text)", "stroke-width": 1.2 };
+    const there = row(view.position + view.shift, "var(--w-output)", "4 3");
     heat.append(
-      svg("rect", {
-        x: left + 2 * view.pair * wide,
-        y: top - 1,
-        width: 2 * wide,
-        height: (LAST + 1) * high + 2,
-        fill: "none",
-        stroke: "var(--w-text)",
-        "stroke-width": 1.2,
-      }),
-      ...(view.shift && Math.abs(view.shift) > 4
-        ? row(view.position + view.shift, "var(--w-output)", "4 3")
-        : row(view.position + view.shift, "var(--w-output)", "4 3").slice(0, 1)),
+      rect(left + 2 * view.pair * wide, top - 1, 2 * wide, (LAST + 1) * high + 2, pair),
+      ...(Math.abs(view.shift) > 4 ? there : there.slice(0, 1)),
       ...row(view.position, "var(--w-position)", null),
     );
   }
@@ -372,21 +326,6 @@ function render({ el }) {
     view.position = place;
   }
 
-  const follow = (input, change) =>
-    input.addEventListener("input", () => {
-      change(Number(input.value));
-      draw(true);
-    });
-  follow(position.input, moveTo);
-  follow(shift.input, (value) => {
-    view.shift = value;
-    seen.positions.clear();
-  });
-  follow(dims.input, (value) => (view.dims = value));
-  follow(base.input, () => {
-    view.base = base.base();
-    seen.bases.add(view.base);
-  });
   draw(false);
   return undress;
 }

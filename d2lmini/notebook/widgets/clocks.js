@@ -1,6 +1,8 @@
 // What the explorers of positions share: how fast a pair turns, how a number and a hand are drawn, the slider of bases.
 
-import { element, freshId, svg } from "./dom.js";
+import { element, svg } from "./dom.js";
+import { slider } from "./frame.js";
+import { line, textAt } from "./picture.js";
 import { grouped } from "./text.js";
 
 export const LAST = 60;
@@ -21,17 +23,9 @@ export function short(length) {
 /** A hand from the middle of a face to (x, y), y upward; lengths up to 1. */
 export function hand([x, y], color, dashed) {
   const tip = { x: 36 + 27 * x, y: 36 - 27 * y };
+  const stroke = { stroke: color, "stroke-width": dashed ? 2 : 3, "stroke-dasharray": dashed ? "4 4" : null };
   return [
-    svg("line", {
-      x1: 36,
-      y1: 36,
-      x2: tip.x,
-      y2: tip.y,
-      stroke: color,
-      "stroke-width": dashed ? 2 : 3,
-      "stroke-linecap": "round",
-      "stroke-dasharray": dashed ? "4 4" : null,
-    }),
+    line(36, 36, tip.x, tip.y, { "stroke-linecap": "round", ...stroke }),
     svg("circle", { cx: tip.x, cy: tip.y, r: dashed ? 3 : 4.5, fill: color }),
   ];
 }
@@ -41,8 +35,8 @@ export function dial() {
   const axis = { stroke: "var(--w-line)", "stroke-width": 0.7, "stroke-opacity": 0.7 };
   return [
     svg("circle", { cx: 36, cy: 36, r: 32, fill: "var(--w-bg)", stroke: "var(--w-line)", "stroke-width": 1.2 }),
-    svg("line", { x1: 4, x2: 68, y1: 36, y2: 36, ...axis }),
-    svg("line", { x1: 36, x2: 36, y1: 4, y2: 68, ...axis }),
+    line(4, 36, 68, 36, axis),
+    line(36, 4, 36, 68, axis),
   ];
 }
 
@@ -52,11 +46,11 @@ export function turning(x, y, radius, from, to) {
     const angle = (degrees * Math.PI) / 180;
     return `${(x + radius * Math.cos(angle)).toFixed(1)} ${(y - radius * Math.sin(angle)).toFixed(1)}`;
   };
-  const line = { fill: "none", stroke: "var(--w-position)", "stroke-width": 1.8 };
+  const stroke = { fill: "none", stroke: "var(--w-position)", "stroke-width": 1.8 };
   const heading = to > from ? -to : 180 - to; // of the arrow that comes from below
   return [
-    svg("path", { d: `M${place(from)}A${radius} ${radius} 0 0 ${to > from ? 0 : 1} ${place(to)}`, ...line }),
-    svg("path", { d: "M-4.5 6L0 0L4.5 6", transform: `translate(${place(to)}) rotate(${heading})`, ...line }),
+    svg("path", { d: `M${place(from)}A${radius} ${radius} 0 0 ${to > from ? 0 : 1} ${place(to)}`, ...stroke }),
+    svg("path", { d: "M-4.5 6L0 0L4.5 6", transform: `translate(${place(to)}) rotate(${heading})`, ...stroke }),
   ];
 }
 
@@ -94,17 +88,9 @@ export function clockButtons(box, count, choose) {
   return buttons;
 }
 
-/** A slider with a label that shows its value. */
-export function slider(label, min, max) {
-  const input = element("input", { type: "range", id: freshId(), min, max, step: 1 });
-  const shown = element("output", {});
-  const node = element("div", {}, element("label", { for: input.id }, label, " = ", shown), input);
-  return { node, input, shown };
-}
-
 /** The slider of bases, which stops at five of them. */
-export function baseSlider(label) {
-  const { node, input, shown } = slider(label, 0, BASES.length - 1);
+export function baseSlider(label, set) {
+  const { node, input, shown } = slider(label, 0, BASES.length - 1, 1, (place) => set(BASES[place]));
   node.append(
     element(
       "div",
@@ -114,8 +100,6 @@ export function baseSlider(label) {
   );
   return {
     node,
-    input,
-    base: () => BASES[input.value],
     show(base) {
       input.value = BASES.indexOf(base);
       shown.textContent = grouped(base);
@@ -124,12 +108,11 @@ export function baseSlider(label) {
   };
 }
 
-/** A list to choose a number from. */
-export function choice(label, options) {
-  const input = element(
-    "select",
-    { id: freshId() },
-    options.map(([value, text]) => element("option", { value }, text)),
-  );
-  return { node: element("div", {}, element("label", { for: input.id }, label), input), input };
-}
+/** What a picture of curves has: thin lines across with their numbers, and a line at the place of now. */
+export const ruled = (left, right, y, name) => [
+  line(left, y, right, y, { stroke: "var(--w-line)", "stroke-width": 0.6, "stroke-opacity": 0.6 }),
+  note(left - 6, y + 4, name, "var(--w-muted)", "end"),
+];
+export const mark = (x, from, to) => line(x, from, x, to, { stroke: "var(--w-position)", "stroke-width": 1.2 });
+export const note = (x, y, text, color, anchor = "start") =>
+  textAt(x, y, text, { fill: color, "font-size": 13, "text-anchor": anchor });

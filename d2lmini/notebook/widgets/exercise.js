@@ -41,7 +41,7 @@ export default {
     const verdict = element("div", { class: "d2l-verdict", role: "status" });
     const help = element("div", { class: "d2l-help", "aria-live": "polite" });
     const bar = element("div", { class: "d2l-bar" });
-    const undress = attachStyles(el, root, "exercise", STYLE);
+    const undress = attachStyles(el, root, { exercise: STYLE });
 
     const button = (label, act, main) =>
       element("button", { type: "button", class: main ? "d2l-main" : null, onclick: act }, label);

@@ -29,7 +29,7 @@ function render({ el }) {
     buttons[to].focus();
   });
   el.append(root);
-  return attachStyles(el, root, "listening-explorer", STYLE);
+  return attachStyles(el, root, { "listening-explorer": STYLE });
 }
 
 export default { render };

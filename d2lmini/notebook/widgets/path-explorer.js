@@ -2,11 +2,12 @@
 // then move n, d and k and see which of the three is cheapest, and by which way of counting.
 
 import { clampInteger } from "./arithmetic.js";
-import { element, freshId, svg } from "./dom.js";
+import { element, svg } from "./dom.js";
+import { choice, frame, slider, tableHead } from "./frame.js";
+import { line, setSize, textAt } from "./picture.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, grouped, plural } from "./text.js";
-import { attachStyles } from "./theme.js";
-import words, { language } from "course:words";
+import words from "course:words";
 import STYLE from "./path-explorer.css";
 
 const KINDS = ["convolution", "recurrent", "attention"];
@@ -67,79 +68,40 @@ function render({ el }) {
     k: [3, 7, 2, ...same],
   };
   const sliders = {};
-  const fields = Object.entries(SLIDERS).map(([name, [min, max, step, , back]]) => {
-    const input = element("input", {
-      type: "range",
-      id: freshId(),
-      min,
-      max,
-      step,
-      oninput: () => {
-        view[name] = back(Number(input.value));
-        draw(true);
-      },
-    });
-    const shown = element("output", { for: input.id });
-    sliders[name] = { input, shown };
-    return [name, element("div", {}, element("label", { for: input.id }, words[name], " = ", shown), input)];
-  });
-  const field = Object.fromEntries(fields);
-  const counting = element(
-    "select",
-    {
-      id: freshId(),
-      onchange: () => {
-        view.counting = counting.value;
-        draw(true);
-      },
-    },
-    Object.entries(words.conventions).map(([name, text]) => element("option", { value: name }, text)),
-  );
-  counting.value = view.counting;
+  const set = (name, value) => {
+    view[name] = value;
+    draw(true);
+  };
+  for (const [name, [min, max, step, , back]] of Object.entries(SLIDERS))
+    sliders[name] = slider(words[name], min, max, step, (place) => set(name, back(place)));
+  const { from, to, n, d, k } = sliders;
+  const counting = choice(words.counting, Object.entries(words.conventions), (name) => set("counting", name));
+  counting.input.value = view.counting;
+  counting.node.className = "wide";
   const panels = KINDS.map(() => ({ picture: svg("svg", { role: "img" }), caption: element("figcaption", {}) }));
   const body = element("tbody", {});
   const said = element("p", { class: "said", "aria-live": "polite" });
   const verdict = element("p", { class: "said", "aria-live": "polite" });
-  const root = element(
-    "div",
-    { class: "d2l-pe", role: "group", "aria-label": words.title, lang: language.tag },
-    element("div", { class: "controls" }, field.from, field.to, field.k),
+  const { undress } = frame(
+    el,
+    "d2l-pe",
+    STYLE,
+    element("div", { class: "controls" }, from.node, to.node, k.node),
     element(
       "div",
       { class: "panels" },
       panels.map(({ picture, caption }) => element("figure", {}, picture, caption)),
     ),
     said,
-    element(
-      "div",
-      { class: "controls" },
-      field.n,
-      field.d,
-      element("div", { class: "wide" }, element("label", { for: counting.id }, words.counting), counting),
-    ),
+    element("div", { class: "controls" }, n.node, d.node, counting.node),
     element(
       "div",
       { class: "scroll", tabindex: 0, role: "region", "aria-label": words.counting },
-      element(
-        "table",
-        {},
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            words.columns.map((name) => element("th", { scope: "col" }, name)),
-          ),
-        ),
-        body,
-      ),
+      element("table", {}, tableHead(words.columns), body),
     ),
     verdict,
     element("p", { class: "hint" }, words.hint),
   );
-  el.append(root);
-  const undress = attachStyles(el, root, "path-explorer", STYLE);
 
   function draw(share) {
     for (const [name, { input, shown }] of Object.entries(sliders)) {
@@ -164,22 +126,13 @@ function render({ el }) {
     const onPath = (a, b) =>
       path && path.some((node, t) => t && String(path[t - 1]) === String(a) && String(node) === String(b));
     const lines = [];
+    const faint = { stroke: "var(--w-line)", "stroke-width": 1, "stroke-opacity": 0.45 };
+    const number = { "text-anchor": "middle", "font-size": 13 };
+    const bold = { fill: "var(--w-text)", "font-weight": 700 };
     const edge = (a, b) => {
       const lit = onPath(a, b);
-      lines.push([
-        lit,
-        svg("line", {
-          x1: x(a[1]),
-          y1: y(a[0]),
-          x2: x(b[1]),
-          y2: y(b[0]),
-          stroke: lit ? color : "var(--w-line)",
-          "stroke-width": lit ? 4 : 1,
-          "stroke-opacity": lit ? 1 : 0.45,
-          "stroke-dasharray": lit ? DASH[kind] : null,
-          "stroke-linecap": "round",
-        }),
-      ]);
+      const stroke = lit ? { stroke: color, "stroke-width": 4, "stroke-dasharray": DASH[kind] } : faint;
+      lines.push([lit, line(x(a[1]), y(a[0]), x(b[1]), y(b[0]), { "stroke-linecap": "round", ...stroke })]);
     };
     const radius = kind === "convolution" ? (view.k - 1) / 2 : kind === "attention" ? TOKENS : 0;
     for (let level = 0; level < levels; level++)
@@ -191,16 +144,6 @@ function render({ el }) {
     for (let level = 0; level <= levels; level++)
       for (let position = 1; position <= TOKENS; position++) {
         const lit = path && path.some((node) => node[0] === level && node[1] === position);
-        const pick =
-          level === 0
-            ? () => {
-                view.from = position;
-                draw(true);
-              }
-            : () => {
-                view.to = position;
-                draw(true);
-              };
         nodes.push(
           svg("circle", {
             class: "node",
@@ -210,44 +153,17 @@ function render({ el }) {
             fill: lit ? color : "var(--w-bg)",
             stroke: lit ? color : "var(--w-line)",
             "stroke-width": 1.6,
-            onclick: pick,
+            onclick: () => set(level ? "to" : "from", position),
           }),
         );
-        if (level === 0)
-          nodes.push(
-            svg(
-              "text",
-              {
-                x: x(position),
-                y: y(0) + 24,
-                "text-anchor": "middle",
-                "font-size": 13,
-                fill: position === view.from ? "var(--w-text)" : "var(--w-muted)",
-                "font-weight": position === view.from ? 700 : 400,
-              },
-              String(position),
-            ),
-          );
+        const weight = position === view.from ? bold : { fill: "var(--w-muted)", "font-weight": 400 };
+        if (level === 0) nodes.push(textAt(x(position), y(0) + 24, position, { ...number, ...weight }));
         if (level === levels && position === view.to)
-          nodes.push(
-            svg(
-              "text",
-              {
-                x: x(position),
-                y: y(level) - 13,
-                "text-anchor": "middle",
-                "font-size": 13,
-                "font-weight": 700,
-                fill: "var(--w-text)",
-              },
-              String(position),
-            ),
-          );
+          nodes.push(textAt(x(position), y(level) - 13, position, { ...number, ...bold }));
       }
     const length = path ? counted(words.edges, "e", path.length - 1) : words.none;
-    picture.setAttribute("viewBox", `0 0 236 ${height}`);
-    picture.setAttribute("aria-label", `${name}: ${length}`);
-    picture.replaceChildren(...lines.map(([, line]) => line), ...nodes);
+    setSize(picture, 236, height, `${name}: ${length}`);
+    picture.replaceChildren(...lines.map(([, node]) => node), ...nodes);
     caption.replaceChildren(
       element("strong", { style: `color: ${color}` }, name),
       ` · ${length}${kind === "convolution" ? ` · ${counted(words.layers, "l", path.length - 1)}` : ""}`,

@@ -3,11 +3,11 @@
 
 import { clamp, clampInteger } from "./arithmetic.js";
 import { element, svg } from "./dom.js";
+import { frame, placeByKey, tableHead } from "./frame.js";
 import { readings } from "./number.js";
 import { CATS, MILK, MISSIONS, TOKENS, attend, foot, hull, largest, opposites, product } from "./plane-arithmetic.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
-import { attachStyles } from "./theme.js";
 import tokens from "course:tokens";
 import words, { language } from "course:words";
 import STYLE from "./plane-explorer.css";
@@ -121,9 +121,10 @@ function render({ el }) {
     const hidden = element("details", {}, element("summary", {}, words.clue), clue);
     return { tick, row: element("li", {}, tick, formula(fill(goal, places)), hidden) };
   });
-  const root = element(
-    "div",
-    { class: "d2l-plane", role: "group", "aria-label": words.title, lang: language.tag },
+  const { undress } = frame(
+    el,
+    "d2l-plane",
+    STYLE,
     element("p", { class: "name" }, words.asking),
     askRow,
     grid,
@@ -151,8 +152,8 @@ function render({ el }) {
     element(
       "div",
       { class: "numbers" },
-      element("table", { class: "row" }, barsCaption, head([words.token, words.score, words.weight]), body(bars)),
-      element("table", { class: "all" }, element("caption", {}, words.all), head(["", ...tokens]), body(cells)),
+      element("table", { class: "row" }, barsCaption, tableHead([words.token, words.score, words.weight]), body(bars)),
+      element("table", { class: "all" }, element("caption", {}, words.all), tableHead(["", ...tokens]), body(cells)),
     ),
     heading,
     element(
@@ -164,13 +165,6 @@ function render({ el }) {
     element("details", {}, element("summary", {}, words.reveal), element("p", {}, formula(words.answer))),
     element("p", { class: "hint" }, words.keyboard),
   );
-  el.append(root);
-  const undress = attachStyles(el, root, "plane-explorer", STYLE);
-
-  function head(names) {
-    const cell = (name) => (name ? element("th", { scope: "col" }, name) : element("td", {}));
-    return element("thead", {}, element("tr", {}, names.map(cell)));
-  }
 
   function matrix(name, color, content) {
     const title = element("span", { style: `color: var(--w-${color})` }, formula(name));
@@ -229,11 +223,8 @@ function render({ el }) {
   }
 
   function step(event) {
-    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const n = tokens.length;
-    const to = event.key === "Home" ? 0 : event.key === "End" ? n - 1 : by ? (asking + by + n) % n : -1;
-    if (to < 0) return;
-    event.preventDefault();
+    const to = placeByKey(event, asking, tokens.length);
+    if (to === undefined) return;
     ask(to);
     buttons[to].focus();
   }
@@ -292,7 +283,7 @@ function render({ el }) {
 
   /** The nearest of what lies below the finger is moved; the picture is drawn once a frame. */
   function drag(plane, most) {
-    let frame = 0;
+    let request = 0;
     let offset = [0, 0];
     const at = (event) => {
       const box = plane.view.getBoundingClientRect();
@@ -323,16 +314,16 @@ function render({ el }) {
       plane.rows()[plane.held] = at(event).map((value, axis) =>
         round(clamp(Math.round((value + offset[axis]) / grain) * grain, -edge, edge)),
       );
-      frame ||= requestAnimationFrame(() => {
-        frame = 0;
+      request ||= requestAnimationFrame(() => {
+        request = 0;
         draw();
       });
     });
     const end = () => {
       if (plane.held === null) return;
       plane.held = null;
-      cancelAnimationFrame(frame);
-      frame = 0;
+      cancelAnimationFrame(request);
+      request = 0;
       draw();
     };
     plane.view.addEventListener("pointerup", end);

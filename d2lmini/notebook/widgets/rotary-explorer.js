@@ -7,23 +7,24 @@ import {
   BASES,
   LAST,
   baseSlider,
-  choice,
   clockButtons,
   compass,
   dial,
   frequency,
   hand,
-  slider,
+  mark,
+  note,
+  ruled,
   turning,
 } from "./clocks.js";
 import { element, svg } from "./dom.js";
+import { choice, frame, slider } from "./frame.js";
+import { line, setSize } from "./picture.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill, signed } from "./text.js";
-import { attachStyles } from "./theme.js";
 import { thingsToTry } from "./try-out.js";
-import words, { language } from "course:words";
+import words from "course:words";
 import STYLE from "./clocks.css";
-import TRY_STYLE from "./try-out.css";
 
 const WIDTHS = [2, 4, 8, 16, 32];
 
@@ -98,18 +99,26 @@ function render({ el }) {
   if (!Object.hasOwn(CONTENTS, view.content)) view.content = "same";
   view.m = clampInteger(view.m, 0, LAST);
   view.n = clampInteger(view.n, 0, LAST);
-  const m = slider(words.query, 0, LAST);
-  const n = slider(words.key, 0, LAST);
-  const both = slider(words.both, 0, LAST);
-  const base = baseSlider(words.base);
-  const dims = choice(
-    words.dims,
-    WIDTHS.map((d) => [d, String(d)]),
-  );
-  const content = choice(
-    words.content,
-    Object.keys(CONTENTS).map((name) => [name, words[name]]),
-  );
+  const set = (name, value) => {
+    view[name] = value;
+    draw(true);
+  };
+  const m = slider(words.query, 0, LAST, 1, (place) => set("m", place));
+  const n = slider(words.key, 0, LAST, 1, (place) => set("n", place));
+  const both = slider(words.both, 0, LAST, 1, (place) => {
+    const step = place - Math.min(view.m, view.n);
+    view.m += step;
+    seen.slid += 1;
+    set("n", view.n + step);
+  });
+  const base = baseSlider(words.base, (value) => set("base", value));
+  const widths = WIDTHS.map((d) => [d, d]);
+  const dims = choice(words.dims, widths, (d) => set("dims", Number(d)));
+  const contents = Object.keys(CONTENTS).map((name) => [name, words[name]]);
+  const content = choice(words.content, contents, (name) => {
+    seen.distances.clear();
+    set("content", name);
+  });
   const clocks = element("div", { class: "clocks", role: "group", "aria-label": words.pairs });
   const large = svg("svg", { role: "img" });
   const curve = svg("svg", { role: "img" });
@@ -126,9 +135,10 @@ function render({ el }) {
     words,
     facts().map((values, i) => ({ values, met: met[i] })),
   );
-  const root = element(
-    "div",
-    { class: "d2l-ce", role: "group", "aria-label": words.title, lang: language.tag },
+  const { undress } = frame(
+    el,
+    "d2l-ce",
+    STYLE,
     element("div", { class: "controls" }, m.node, n.node, both.node, base.node, dims.node, content.node),
     clocks,
     compass("x", "y", false, words.direction),
@@ -137,8 +147,6 @@ function render({ el }) {
     element("p", { class: "hint" }, words.hint),
     tries.node,
   );
-  el.append(root);
-  const undress = attachStyles(el, root, "rotary-explorer", STYLE + TRY_STYLE);
   let buttons = [];
   let spectrum = {};
 
@@ -185,10 +193,7 @@ function render({ el }) {
 
   function drawClocks(pairs) {
     if (buttons.length !== pairs.length)
-      buttons = clockButtons(clocks, pairs.length, (j) => {
-        view.pair = j;
-        draw(true);
-      });
+      buttons = clockButtons(clocks, pairs.length, (j) => set("pair", j));
     pairs.forEach((pair, j) => {
       const [face, label] = buttons[j].children;
       const text = fill(words.cosine, { cosine: signed(cosine(pair), 2) });
@@ -208,38 +213,26 @@ function render({ el }) {
   /** The chosen pair, large: query and key named, an arrow for the way in which they turn. */
   function drawLarge({ q, k }) {
     const [x0, y0, reach] = [120, 108, 72];
-    const text = (x, y, what, color, anchor = "middle") =>
-      svg("text", { x, y, fill: color, "font-size": 13, "text-anchor": anchor }, what);
     const axis = { stroke: "var(--w-line)", "stroke-width": 1 };
     const drawn = ([x, y], color, dash, name) => {
       const out = 1 + 15 / (reach * Math.hypot(x, y));
+      const stroke = { stroke: color, "stroke-width": dash ? 2.4 : 3.4, "stroke-dasharray": dash };
       return [
-        svg("line", {
-          x1: x0,
-          y1: y0,
-          x2: x0 + reach * x,
-          y2: y0 - reach * y,
-          stroke: color,
-          "stroke-width": dash ? 2.4 : 3.4,
-          "stroke-dasharray": dash,
-          "stroke-linecap": "round",
-        }),
+        line(x0, y0, x0 + reach * x, y0 - reach * y, { "stroke-linecap": "round", ...stroke }),
         svg("circle", { cx: x0 + reach * x, cy: y0 - reach * y, r: dash ? 4 : 5.5, fill: color }),
-        text(x0 + reach * x * out, y0 - reach * y * out + 4, name, color),
+        note(x0 + reach * x * out, y0 - reach * y * out + 4, name, color, "middle"),
       ];
     };
-    large.setAttribute("viewBox", "0 0 260 200");
-    large.setAttribute("width", 260);
-    large.setAttribute("aria-label", pairName(view.pair));
+    setSize(large, 260, 200, pairName(view.pair));
     large.replaceChildren(
-      text(4, 14, pairName(view.pair), "var(--w-muted)", "start"),
+      note(4, 14, pairName(view.pair), "var(--w-muted)"),
       svg("circle", { cx: x0, cy: y0, r: reach, fill: "none", stroke: "var(--w-line)", "stroke-width": 1.2 }),
-      svg("line", { x1: x0 - reach - 8, x2: x0 + reach + 12, y1: y0, y2: y0, ...axis }),
-      svg("line", { x1: x0, x2: x0, y1: y0 + reach + 8, y2: y0 - reach - 10, ...axis }),
-      text(x0 + reach + 20, y0 + 4, "x", "var(--w-muted)"),
-      text(x0 + 11, y0 - reach - 3, "y", "var(--w-muted)"),
+      line(x0 - reach - 8, y0, x0 + reach + 12, y0, axis),
+      line(x0, y0 + reach + 8, x0, y0 - reach - 10, axis),
+      note(x0 + reach + 20, y0 + 4, "x", "var(--w-muted)", "middle"),
+      note(x0 + 11, y0 - reach - 3, "y", "var(--w-muted)", "middle"),
       ...turning(x0, y0, reach + 24, 8, 42),
-      text(x0 + reach + 22, y0 - 44, "+ω", "var(--w-position)", "start"),
+      note(x0 + reach + 22, y0 - 44, "+ω", "var(--w-position)"),
       ...drawn(k, "var(--w-key)", "6 5", "k"),
       ...drawn(q, "var(--w-query)", null, "q"),
     );
@@ -259,70 +252,20 @@ function render({ el }) {
     const path = spectrum.points.map(
       (value, t) => `${t ? "L" : "M"}${x(t / 2 - LAST).toFixed(1)} ${y(value).toFixed(1)}`,
     );
-    const text = (tx, ty, what, color, anchor) =>
-      svg("text", { x: tx, y: ty, fill: color, "font-size": 13, "text-anchor": anchor }, what);
     const side = x(distance) > right - 70 ? "end" : "start";
-    curve.setAttribute("viewBox", "0 0 366 216");
-    curve.setAttribute("width", 366);
-    curve.setAttribute("aria-label", words.curve);
+    setSize(curve, 366, 216, words.curve);
     curve.replaceChildren(
-      text(4, 14, words.curve, "var(--w-muted)", "start"),
-      ...[spectrum.most, 0, -spectrum.most].flatMap((value) => [
-        svg("line", {
-          x1: left,
-          x2: right,
-          y1: y(value),
-          y2: y(value),
-          stroke: "var(--w-line)",
-          "stroke-width": 0.6,
-          "stroke-opacity": 0.6,
-        }),
-        text(left - 6, y(value) + 4, signed(value, 0), "var(--w-muted)", "end"),
-      ]),
-      ...[-60, -30, 0, 30, 60].map((c0) => text(x(c0), 194, signed(c0, 0), "var(--w-muted)", "middle")),
-      text(right, 211, words.distance, "var(--w-muted)", "end"),
-      svg("line", {
-        x1: x(distance),
-        x2: x(distance),
-        y1: middle - reach,
-        y2: middle + reach,
-        stroke: "var(--w-position)",
-        "stroke-width": 1.2,
-      }),
+      note(4, 14, words.curve, "var(--w-muted)"),
+      ...[spectrum.most, 0, -spectrum.most].flatMap((value) => ruled(left, right, y(value), signed(value, 0))),
+      ...[-60, -30, 0, 30, 60].map((c0) => note(x(c0), 194, signed(c0, 0), "var(--w-muted)", "middle")),
+      note(right, 211, words.distance, "var(--w-muted)", "end"),
+      mark(x(distance), middle - reach, middle + reach),
       svg("path", { d: path.join(""), fill: "none", stroke: "var(--w-text)", "stroke-width": 1.8 }),
       svg("circle", { cx: x(distance), cy: y(now), r: 5.5, fill: "var(--w-position)" }),
-      text(x(distance) + (side === "end" ? -9 : 9), middle + reach - 4, signed(now, 2), "var(--w-position)", side),
+      note(x(distance) + (side === "end" ? -9 : 9), middle + reach - 4, signed(now, 2), "var(--w-position)", side),
     );
   }
 
-  const follow = (input, change) =>
-    input.addEventListener("input", () => {
-      change(Number(input.value));
-      draw(true);
-    });
-  follow(m.input, (value) => {
-    view.m = value;
-  });
-  follow(n.input, (value) => {
-    view.n = value;
-  });
-  follow(both.input, (value) => {
-    const step = value - Math.min(view.m, view.n);
-    view.m += step;
-    view.n += step;
-    seen.slid += 1;
-  });
-  follow(base.input, () => {
-    view.base = base.base();
-  });
-  follow(dims.input, (value) => {
-    view.dims = value;
-  });
-  content.input.addEventListener("input", () => {
-    view.content = content.input.value;
-    seen.distances.clear();
-    draw(true);
-  });
   draw(false);
   return undress;
 }

@@ -12,15 +12,17 @@ function isDark() {
 }
 
 /**
- * Style a widget: adopt the sheet once in its document or shadow root, and give `root` the palette as --w-… variables
- * that follow the page's theme. On the website its own variables win. Returns a function that stops following.
+ * Style a widget: adopt its sheets, {name: css}, once in its document or shadow root, and give `root` the palette as
+ * --w-… variables that follow the page's theme. On the website its own variables win. Returns a function that stops
+ * following.
  */
-export function attachStyles(el, root, id, css) {
+export function attachStyles(el, root, sheets) {
   // JupyterLab would take the arrow keys of a slider for its own shortcuts; it looks at the focused element only
   root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
   const home = el.getRootNode();
   const host = home.adoptedStyleSheets ? home : document; // not yet attached: Jupyter renders first
-  if (![...host.adoptedStyleSheets].some((sheet) => sheet.d2l === id)) {
+  for (const [id, css] of Object.entries(sheets)) {
+    if ([...host.adoptedStyleSheets].some((sheet) => sheet.d2l === id)) continue;
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(css);
     sheet.d2l = id;

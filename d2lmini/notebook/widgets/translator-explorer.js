@@ -5,11 +5,12 @@
 import { beamSearch, logSoftmax } from "./beam-search.js";
 import { combobox } from "./combobox.js";
 import { element, freshId, svg } from "./dom.js";
+import { choice, frame, placeByKey, tableHead } from "./frame.js";
 import { checked, completions, nearest } from "./sentences.js";
 import { linkButton } from "./link-button.js";
 import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
-import { attachStyles } from "./theme.js";
+import { rect, setSize } from "./picture.js";
 import { joinTokens, splitTokens } from "./tokens.js";
 import {
   ATTENTIONS,
@@ -26,7 +27,6 @@ import { DIRECTIONS, weights } from "./weights.js";
 import sentences from "course:sentences";
 import words, { language } from "course:words";
 import STYLE from "./translator-explorer.css";
-import TRY_STYLE from "./try-out.css";
 
 const RUNNERS = 5;
 const BEAM = 4;
@@ -107,14 +107,11 @@ function render({ model: host, el }) {
 
   // ---- what stands there
 
-  const ids = { direction: freshId(), sentence: freshId(), look: freshId() };
-  const direction = element(
-    "select",
-    { id: ids.direction },
-    DIRECTIONS.map((name) => element("option", { value: name }, nameOf(name))),
-  );
+  const directions = DIRECTIONS.map((name) => [name, nameOf(name)]);
+  const direction = choice(words.direction, directions, (name) => turnTo(name));
+  const sentenceId = freshId();
   const field = combobox({
-    field: ids.sentence,
+    field: sentenceId,
     label: words.known,
     lang: () => tag(source()),
     offers: (text, caret) => (net ? completions(net, text, caret) : []),
@@ -151,8 +148,14 @@ function render({ model: host, el }) {
     { class: "runners", role: "group", translate: "no", "aria-labelledby": runnersName.id },
     runners.map(({ node }) => node),
   );
-  const look = element("select", { id: ids.look });
   const map = svg("svg", { class: "map", role: "img", translate: "no" });
+  const look = choice(words.look, [], (head) => {
+    view.look = head;
+    draw();
+    share();
+  });
+  look.node.firstChild.className = "heading";
+  look.node.append(element("div", { class: "map-box" }, map));
   const result = element(
     "div",
     { class: "result", hidden: true },
@@ -163,13 +166,7 @@ function render({ model: host, el }) {
       "div",
       { class: "panes" },
       element("div", {}, runnersName, choices),
-      element(
-        "div",
-        {},
-        element("label", { for: ids.look, class: "heading" }, words.look),
-        look,
-        element("div", { class: "map-box" }, map),
-      ),
+      look.node,
     ),
   );
   const stage = element("div", { class: "stage" }, invitation, message, result);
@@ -195,15 +192,7 @@ function render({ model: host, el }) {
     element(
       "table",
       {},
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          words.beam_columns.map((name) => element("th", { scope: "col" }, name)),
-        ),
-      ),
+      tableHead(words.beam_columns),
       ranking,
     ),
   );
@@ -219,14 +208,15 @@ function render({ model: host, el }) {
     words,
     reached.map((here, i) => ({ later: answers[i], otherwise: words.failed, met: here })),
   );
-  const root = element(
-    "div",
-    { class: "d2l-translator", role: "group", "aria-label": words.title, lang: language.tag },
+  const { undress } = frame(
+    el,
+    "d2l-translator",
+    STYLE,
     element(
       "div",
       { class: "controls" },
-      element("div", {}, element("label", { for: ids.direction }, words.direction), direction),
-      element("div", { class: "sentence" }, element("label", { for: ids.sentence }, words.sentence), field.node),
+      direction.node,
+      element("div", { class: "sentence" }, element("label", { for: sentenceId }, words.sentence), field.node),
       go,
     ),
     examples,
@@ -236,16 +226,8 @@ function render({ model: host, el }) {
     tries.node,
     spoken,
   );
-  el.append(root);
-  const undress = attachStyles(el, root, "translator-explorer", STYLE + TRY_STYLE);
 
   field.input.value = view.sentence;
-  direction.addEventListener("change", () => turnTo(direction.value));
-  look.addEventListener("change", () => {
-    view.look = look.value;
-    draw();
-    share();
-  });
   // the words to offer come with the model; a failure is told when a translation is asked for
   field.input.addEventListener("focus", () => load().then(field.look, () => {}), { once: true });
 
@@ -277,7 +259,7 @@ function render({ model: host, el }) {
     const example = sentences[source()].indexOf(view.sentence);
     const spokenThere = now && name === `${target()}-${source()}` ? joinTokens(tokensOf(now.steps, false)) : "";
     view.direction = name;
-    direction.value = name;
+    direction.input.value = name;
     turn += 1; // what is still loading is of the other direction
     stage.removeAttribute("aria-busy");
     net = null;
@@ -468,11 +450,8 @@ function render({ model: host, el }) {
   }
 
   function walk(event) {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const n = now.steps.length;
-    const to = { Home: 0, End: n - 1 }[event.key] ?? (step ? (view.step + step + n) % n : -1);
-    if (to < 0) return;
-    event.preventDefault();
+    const to = placeByKey(event, view.step, now.steps.length);
+    if (to === undefined) return;
     goTo(to);
     targetRow.querySelector("[aria-checked=true]").focus();
   }
@@ -529,16 +508,16 @@ function render({ model: host, el }) {
   const readTokens = () => net.numbers(now.tokens).map((number) => net.srcVocab[number]);
 
   function drawLook() {
-    if (look.options.length) return;
-    look.append(
+    if (look.input.options.length) return;
+    look.input.append(
       element("option", { value: "mean" }, words.mean),
       ...allHeads(net.config, "cross").map((name) => {
         const [, b, h] = name.split(".").map(Number);
         return element("option", { value: `${b}.${h}` }, fill(words.one_head, { block: b + 1, head: h + 1 }));
       }),
     );
-    look.value = view.look;
-    if (!look.value) look.value = view.look = "mean";
+    look.input.value = view.look;
+    if (!look.input.value) look.input.value = view.look = "mean";
   }
 
   /** The tokens are made anew for a new translation only; from step to step they change their looks. */
@@ -598,13 +577,13 @@ function render({ model: host, el }) {
 
   /** From each source token to the target token, as wide as the weight. The tokens may stand in several rows. */
   function drawLines(at) {
-    const frame = scene.getBoundingClientRect();
+    const outer = scene.getBoundingClientRect();
     const middle = (node) => {
       const box = node.getBoundingClientRect();
-      return [box.left - frame.left + box.width / 2, box.top - frame.top, box.bottom - frame.top];
+      return [box.left - outer.left + box.width / 2, box.top - outer.top, box.bottom - outer.top];
     };
     const [x, top] = middle(targetRow.children[at]);
-    lines.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
+    lines.setAttribute("viewBox", `0 0 ${outer.width} ${outer.height}`);
     const row = looks(now.steps[at], view.look);
     lines.replaceChildren(
       ...[...sourceRow.children].map((chip, j) => {
@@ -661,11 +640,9 @@ function render({ model: host, el }) {
     const top = Math.min(70, 0.75 * wide(columns) + 14);
     const across = columns.length * cell;
     const [width, height] = [left + across + 26, top + rows.length * cell + 4];
-    map.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    map.setAttribute("width", width);
+    setSize(map, width, height);
     map.setAttribute("height", height);
     const text = { "font-size": 12, fill: "var(--w-text)" };
-    const rect = (x, y, w, h, more) => svg("rect", { x, y, width: w, height: h, ...more });
     map.replaceChildren(
       ...columns.map((token, j) => {
         const [x, y] = [left + (j + 0.6) * cell, top - 6];
@@ -847,7 +824,7 @@ function render({ model: host, el }) {
     if (view.sentence) shareView(el, "translator", view, typed);
   }
 
-  direction.value = view.direction;
+  direction.input.value = view.direction;
   drawExamples();
   drawSwitches();
   show(invitation);
