@@ -39,6 +39,8 @@ def script(name: str, language: str) -> str:
     """
     known = words(language)
     said = known["site"][NAMES[name]]
+    if name == "search":  # the table of the dialogs also has the words of the progress
+        said = {key: text for key, text in said.items() if key.startswith("search_")}
     modules = {f"course:{shared}": WIDGETS / f"{shared}.js" for shared in SHARED}
     virtual = {module: path.read_text(encoding="utf-8") for module, path in modules.items()}
     virtual |= {

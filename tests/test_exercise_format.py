@@ -517,7 +517,7 @@ READING = """
 import sys
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"torch", "matplotlib", "anywidget", "ipywidgets", "numpy", "nbclient"}:
+        if name.partition(".")[0] in {"torch", "matplotlib", "anywidget", "ipywidgets", "numpy"}:
             raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Blocked())
 """

@@ -5,6 +5,7 @@ import hashlib
 import importlib
 import io
 import json
+import multiprocessing
 import re
 import shutil
 import socket
@@ -345,7 +346,7 @@ def test_every_page_offers_its_other_languages(small_site):
     tags = {language: words(language)["language"]["tag"] for language in LANGUAGES}
     for language, tag in tags.items():
         page = small(small_site, language).text
-        assert f'<html lang="{tag}">' in page
+        assert f'<html lang="{tag}" data-site="../">' in page
         for other, other_tag in tags.items():
             assert f'hreflang="{other_tag}" href="../{other}/basics.html"' in page
 
@@ -410,7 +411,9 @@ def one_page(root: Path, text: str) -> Path:
     return make_book(root, {"en": {"index": [cell("markdown", "index", f"# Welcome\n\n{text}")]}})
 
 
-def test_a_failed_build_names_the_fault_and_leaves_the_old_site(tmp_path, capfd):
+def test_a_failed_build_names_the_fault_and_leaves_the_old_site(tmp_path, capfd, monkeypatch):
+    # a fork server writes where the test wrote that started it
+    monkeypatch.setattr(site_builder, "_processes", lambda: multiprocessing.get_context("spawn"))
     old = tmp_path / "_build" / "site" / "index.html"
     old.parent.mkdir(parents=True)
     old.write_text("the old site")
@@ -516,7 +519,7 @@ def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
         shutil.copy(ROOT / name, tmp_path)
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "book", tmp_path / "book", ignore=skipped)
-    for name in ("LICENSE", "LICENSE-TEXT"):
+    for name in ("LICENSE", "LICENSE-TEXT", "requirements.txt"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "chapters", tmp_path / "chapters")
     shutil.copytree(ROOT / "d2lmini", tmp_path / "d2lmini", ignore=skipped)
@@ -667,7 +670,7 @@ def test_whatever_the_site_is_made_of_decides_whether_it_is_made_anew():
         "_config.yml",
         "book/ext/css.py",
         "book/vendor/katex/katex.min.css",
-        "book/theme/static/site.js",
+        "book/theme/scripts/site.js",
         "chapters/glossary.csv",
         "d2lmini/assets/palette.toml",
         "d2lmini/notebook/widgets/text.js",

@@ -13,13 +13,14 @@ const sum = (blocks) =>
 export function textOf(node) {
   const copy = node.cloneNode(true);
   for (const extra of copy.querySelectorAll(".katex-mathml, .permalink, .to-copy, style")) extra.remove();
+  for (const block of copy.querySelectorAll("div, p, li, pre, td, th")) block.append(" ");
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
 /** How a slide that goes on under the same heading is called in a list. */
 export function labelOf({ blocks: [{ node, heading }] }) {
   const explorer = node.querySelector("[data-widget]:not([data-widget='exercise'])");
-  const named = explorer ? heading : node.querySelector(".d2l-question, svg > title") || node;
+  const named = explorer ? heading : node.querySelector(".d2l-question, [data-widget='exercise'] > div + div, svg > title") || node;
   return node.querySelector("img")?.alt || textOf(named);
 }
 

@@ -4,7 +4,9 @@
  */
 export async function copyText(text) {
   try {
-    await navigator.clipboard.writeText(text);
+    // a browser that asks the reader first, and gets no answer, would keep us waiting
+    const unanswered = new Promise((_, reject) => setTimeout(reject, 1000));
+    await Promise.race([navigator.clipboard.writeText(text), unanswered]);
     return true;
   } catch {
     const focused = document.activeElement;
