@@ -29,6 +29,17 @@ NAMES = {
 SHARED = ("copy", "dom", "text")  # modules of the widgets that the pages use, too
 
 
+def said(name: str, language: str) -> dict[str, Any]:
+    """Return the words of a script."""
+    site = words(language)["site"]
+    table: dict[str, Any] = site[NAMES[name]]
+    if name == "search":  # the table of the dialogs also has the words of the progress
+        return {key: text for key, text in table.items() if key.startswith("search_")}
+    if name == "progress":
+        return table | {key: site["script"][key] for key in ("copied", "copy_failed")}
+    return table.get("script", table)
+
+
 @cache
 def script(name: str, language: str) -> str:
     """Return a script in a language, as `_static/NAME.js`.
@@ -38,13 +49,10 @@ def script(name: str, language: str) -> str:
         language: one of `LANGUAGES`.
     """
     known = words(language)
-    said = known["site"][NAMES[name]]
-    if name == "search":  # the table of the dialogs also has the words of the progress
-        said = {key: text for key, text in said.items() if key.startswith("search_")}
     modules = {f"course:{shared}": WIDGETS / f"{shared}.js" for shared in SHARED}
     virtual = {module: path.read_text(encoding="utf-8") for module, path in modules.items()}
     virtual |= {
-        "course:words": f"export default {_js(said.get('script', said))};\n"
+        "course:words": f"export default {_js(said(name, language))};\n"
         f"export const language = {_js({'tag': known['language']['tag']})};",
         "course:markup": f"export default {_js(_markup(name, known['site']))};",
         "course:minisearch": MINISEARCH.read_text(encoding="utf-8").replace(

@@ -14,6 +14,7 @@ import pytest
 from making import ROOT, served
 from playwright.sync_api import Page, expect
 
+from book import scripts
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook.widgets.bundler import BundleError, bundle
 
@@ -333,3 +334,10 @@ def test_the_translator_keeps_a_typed_sentence_when_the_direction_changes(show: 
     expect(page.locator(".result:visible, .message:visible").first).to_be_visible()
     expect(field).to_have_value("she can swim fast")
     assert page.evaluate("location.search") == ""
+
+
+@pytest.mark.parametrize("name", scripts.NAMES)
+def test_every_word_that_a_script_says_comes_with_it(name: str) -> None:
+    source = (scripts.FOLDER / f"{name}.js").read_text(encoding="utf-8")
+    if re.search(r"import words", source):
+        assert {*re.findall(r"(?<![.\w])words\.(\w+)", source)} <= {*scripts.said(name, "en")}

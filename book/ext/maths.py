@@ -11,7 +11,6 @@ from book import katex
 
 # the TeX source inside the MathML is read by no screen reader and is a fifth of the markup
 CLOSING = re.compile(r"[,.;:!?)\]’”，。；：！？、）]")
-BASE = '<span class="base">'  # a part of a formula, after which a line may end
 ANNOTATION = re.compile(r'<annotation encoding="application/x-tex">.*?</annotation>', re.DOTALL)
 
 
@@ -41,15 +40,9 @@ def _inline(self: Any, node: nodes.math) -> None:
     formula = render(node.astext(), display=False, where=_where(self, node))
     after = node.next_node(descend=False, siblings=True)
     if isinstance(after, nodes.Text) and CLOSING.match(after):
-        formula = _bound(formula)
+        formula += "\u2060"  # a word joiner: else a line may begin with the mark
     self.body.append(formula)
     raise nodes.SkipNode
-
-
-def _bound(formula: str) -> str:
-    """Let no line end after a formula, where a punctuation mark follows."""
-    start, ends = formula.rfind(BASE), "</span></span>"
-    return f'{formula[:start]}<span class="nowrap">{formula[start:].removesuffix(ends)}</span>{ends}'
 
 
 def _display(self: Any, node: nodes.math_block) -> None:
