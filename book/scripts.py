@@ -2,7 +2,8 @@
 
 import json
 import re
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,17 @@ from d2lmini.notebook.widgets.bundler import bundle
 FOLDER = Path(__file__).parent / "theme" / "scripts"
 WIDGETS = Path(__file__).parents[1] / "d2lmini" / "notebook" / "widgets"
 MINISEARCH = Path(__file__).parent / "vendor" / "minisearch" / "minisearch.js"
-# script → what of the words of the site it says; every page has the first, the others are fetched when needed
+# script → the tables of the site's words that it says; every page has the first, the others come when needed
 NAMES = {
-    "site": "script",
-    "figure": "figure",
-    "offline": "offline",
-    "offline-page": "offline",
-    "progress": "dialogs",
-    "search": "dialogs",
-    "slides": "slides",
-    "terms": "terms",
-    "widgets": "script",
+    "site": ("script",),
+    "figure": ("figure",),
+    "offline": ("offline.script",),
+    "offline-page": ("offline.script",),
+    "progress": ("dialogs.progress", "script"),
+    "search": ("dialogs.search",),
+    "slides": ("slides",),
+    "terms": ("terms",),
+    "widgets": ("script",),
 }
 SHARED = ("copy", "dom", "text")  # modules of the widgets that the pages use, too
 
@@ -32,12 +33,8 @@ SHARED = ("copy", "dom", "text")  # modules of the widgets that the pages use, t
 def said(name: str, language: str) -> dict[str, Any]:
     """Return the words of a script."""
     site = words(language)["site"]
-    table: dict[str, Any] = site[NAMES[name]]
-    if name == "search":  # the table of the dialogs also has the words of the progress
-        return {key: text for key, text in table.items() if key.startswith("search_")}
-    if name == "progress":
-        return table | {key: site["script"][key] for key in ("copied", "copy_failed")}
-    return table.get("script", table)
+    tables = [reduce(getitem, path.split("."), site) for path in NAMES[name]]
+    return {key: text for table in tables for key, text in table.items()}
 
 
 @cache

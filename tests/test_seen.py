@@ -106,12 +106,12 @@ def test_the_progress_dialog_answers_where_one_looks(
     assert unseen(status) == []
     field.fill("d2l1.nothing")
     dialog.get_by_role("button", name=WORDS["code_take"]).click()
-    expect(status).to_have_text(WORDS["dialogs"]["code_failed"])
+    expect(status).to_have_text(WORDS["dialogs"]["progress"]["code_failed"])
     assert unseen(status) == []
     code = packed('{"d2lmini": 1, "answers": {"self-attention/why-scale": {"done": true}}}')
     field.fill(f"Here it is: {code} Cảm ơn!")
     field.press("Enter")
-    expect(status).to_have_text(WORDS["dialogs"]["import_done"]["one"].format(count=1))
+    expect(status).to_have_text(WORDS["dialogs"]["progress"]["import_done"]["one"].format(count=1))
     expect(dialog.locator("dd").first).to_have_text("1 / 1")
     assert unseen(status, dialog.locator("dd").first) == []
     assert dialog.locator("label").inner_text() == WORDS["code_label"]

@@ -128,7 +128,7 @@ def test_counted_words_have_the_form_of_their_number(
     page: Any, take: Callable[[str], str], count: int
 ) -> None:
     answers = {f"a/{index}": {"done": True} for index in range(count)}
-    said = words("en")["site"]["dialogs"]["import_done"]["one" if count == 1 else "other"]
+    said = words("en")["site"]["dialogs"]["progress"]["import_done"]["one" if count == 1 else "other"]
     assert take(packed(json.dumps({"d2lmini": 1, "answers": answers}))) == said.format(count=count)
 
 

@@ -238,7 +238,7 @@ def test_a_snippet_shows_why(find: Find, language: str) -> None:
 
 @pytest.mark.parametrize("language", EDITIONS)
 def test_examples_that_the_dialog_offers_find_something(find: Find, language: str) -> None:
-    for query in words(language)["site"]["dialogs"]["search_examples"]:
+    for query in words(language)["site"]["dialogs"]["search"]["search_examples"]:
         assert not find(language, query)["near"] and find(language, query)["hits"], query
 
 
