@@ -20,7 +20,8 @@ export function textOf(node) {
 /** How a slide that goes on under the same heading is called in a list. */
 export function labelOf({ blocks: [{ node, heading }] }) {
   const explorer = node.querySelector("[data-widget]:not([data-widget='exercise'])");
-  const named = explorer ? heading : node.querySelector(".d2l-question, [data-widget='exercise'] > div + div, svg > title") || node;
+  const question = ".d2l-question, [data-widget='exercise'] > div + div, svg > title";
+  const named = explorer ? heading : node.querySelector(question) || node;
   return node.querySelector("img")?.alt || textOf(named);
 }
 
