@@ -300,7 +300,7 @@ def install_browser() -> None:
     LOG.parent.mkdir(exist_ok=True)
     if browser_name() == "chromium" and debian_root():
         logged(say("parts.browser"), ["apt-get", "update"])
-        packages = ("chromium", "fonts-noto-cjk")
+        packages = ("chromium-headless-shell", "fonts-noto-cjk")
         logged(say("parts.browser"), ["apt-get", "install", "-y", "--no-install-recommends", *packages])
     else:  # says so and does nothing when it is there
         logged(say("parts.browser"), [PYTHON, "-m", "playwright", "install", browser_name()])

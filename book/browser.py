@@ -38,7 +38,9 @@ def find_browser() -> str | None:
     """Return an installed Chrome or Chromium; None: Playwright's own browser is to be used."""
     if browser_name() != "chromium":  # Playwright drives its own builds of the others
         return None
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    # the shell first: without windows to draw, a new context costs a tenth of Chromium's
+    shell = ("chromium-headless-shell", "chrome-headless-shell")
+    names = (*shell, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
     places = [Path(found) for found in map(shutil.which, names) if found]
     places += [Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")]
     for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):

@@ -443,7 +443,7 @@ def test_browser_comes_from_debian_as_root_else_from_playwright(
     )
     monkeypatch.setattr(course, "debian_root", lambda: True)
     course.install_browser()
-    assert commands[-1][-2:] == ["chromium", "fonts-noto-cjk"]
+    assert commands[-1][-2:] == ["chromium-headless-shell", "fonts-noto-cjk"]
     monkeypatch.setattr(course, "debian_root", lambda: False)
     course.install_browser()
     assert commands[-1][-3:] == ["playwright", "install", "chromium"]

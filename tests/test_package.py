@@ -32,6 +32,7 @@ def test_an_import_loads_nothing_large():
     assert not large & {name.partition(".")[0] for name in run.stdout.split()}
 
 
+@pytest.mark.slow  # reads all of torch
 def test_a_type_checker_knows_the_public_names(tmp_path):
     """As a reader's editor checks a file, under mypy's strictest settings."""
     (tmp_path / "reader.py").write_text(READER)
