@@ -19,6 +19,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--font-render-hinting=none",  # as on screens of today: the headless shell would round widths to pixels
 ]
 
 

@@ -121,10 +121,10 @@ function nameFormulas(part) {
 function bindPunctuation(part) {
   for (const formula of part.querySelectorAll(".katex")) {
     const after = formula.nextSibling;
-    const mark = after?.nodeType === Node.TEXT_NODE && /^[,.;:!?)\]’”，。；：！？、）]+/.exec(after.data)?.[0];
+    const [found, mark] = (after?.nodeType === Node.TEXT_NODE && /^\u2060?([,.;:!?)\]’”，。；：！？、）]+)/.exec(after.data)) || [];
     const last = mark && [...formula.querySelectorAll(":scope > .katex-html .base")].at(-1);
     if (!last) continue;
-    after.data = after.data.slice(mark.length);
+    after.data = after.data.slice(found.length);
     const bound = element("span", { class: "bound" });
     last.replaceWith(bound);
     bound.append(last, element("span", { class: "mark" }, mark));
@@ -185,14 +185,14 @@ async function until(found, what) {
   }
 }
 
-async function wakeExplorers() {
-  const { wake } = await import(new URL("_static/widgets.js", location.href));
+async function showExplorers() {
+  const addressOf = (name) => new URL(`_static/${name}`, location.href).href;
+  const load = (name) => import(addressOf(`${name}.js`));
+  const checkpoint = (direction) => addressOf(`checkpoints/${direction}.safetensors`);
+  const { show } = await load("widgets");
   for (const place of document.querySelectorAll(".d2l-widget")) {
     const kind = place.dataset.widget;
-    const checkpoint = (direction) => new URL(`_static/checkpoints/${direction}.safetensors`, location.href).href;
-    const address = new URL(`_static/widgets/${kind}.js`, location.href).href;
-    await wake(place, { address, checkpoint, stateOf: () => ({}), answers: () => ({}), keepAnswer() {}, failed: "" });
-    if (!("awake" in place.dataset)) throw new Error(`${kind} cannot be shown`);
+    await show(place, { load, checkpoint, stateOf: () => ({}), answers: () => ({}), keepAnswer() {} });
     if (!POSES[kind]) continue;
     const [press, shown] = POSES[kind];
     place.querySelector(press).click();
@@ -303,7 +303,7 @@ async function assemble() {
   backMatter("solutions", words.solutions, chapters, (exercise) => answerTo(exercise, "solution", html(exercise.solution)));
   nameFormulas(main);
   bindPunctuation(main);
-  await wakeExplorers();
+  await showExplorers();
   await printTries();
   for (const section of document.querySelectorAll(".back > section")) if (section.children.length === 1) section.remove();
   contents();
