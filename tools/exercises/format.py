@@ -26,7 +26,6 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
-    with_config,
 )
 from pydantic.json_schema import models_json_schema
 from typing_extensions import TypeAliasType, TypedDict
@@ -129,7 +128,8 @@ def _picture(value: Any) -> dict[str, str]:
 
 LARGEST = exercise_numbers.LARGEST
 _word = Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_words)]
-_in_languages: Any = with_config(STRICT)(TypedDict("_in_languages", dict.fromkeys(LANGUAGES, _word)))  # type: ignore[misc]
+_in_languages: Any = TypedDict("_in_languages", dict.fromkeys(LANGUAGES, _word))  # type: ignore[misc]
+setattr(_in_languages, "__pydantic_config__", STRICT)  # noqa: B010  mypy knows no such name
 _written = {
     "properties": {language: {"type": "string"} for language in LANGUAGES},
     "required": list(LANGUAGES),
