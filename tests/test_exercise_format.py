@@ -144,7 +144,8 @@ def test_twice_the_same_id(compiling_here: Path, capsys: pytest.CaptureFixture[s
     compiled(compiling_here, CHOICE, "one.yaml")
     compiled(compiling_here, CHOICE, "one.yml")
     assert compiler.main([]) == 1
-    assert "chapter/one is already in" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "one.yml:1: the file name 'one.yml' is the exercise's id: make it words-with-hyphens.yaml" in told
 
 
 def test_former_names_lead_to_the_exercise(compiling_here: Path, capsys: pytest.CaptureFixture[str]) -> None:

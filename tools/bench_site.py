@@ -35,9 +35,8 @@ watch("event", longer, {durationThreshold: 16});
 VISIT = """() => {
     const [page] = performance.getEntriesByType("navigation");
     const files = performance.getEntriesByType("resource").filter(({ name }) => name.startsWith("http"));
-    const loads = [page, ...files];
-    const kilobytes = loads.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000;
-    return [kilobytes, loads.length, measured.paint, page.loadEventEnd, measured.shift];
+    const bytes = files.reduce((sum, entry) => sum + entry.transferSize, page.transferSize);
+    return [bytes / 1000, files.length + 1, measured.paint, page.loadEventEnd, measured.shift];
 }"""
 EXERCISE = ".d2l-widget[data-id='self-attention/why-scale']"
 
@@ -52,9 +51,9 @@ class PackedHandler(Handler):
             return
         body = gzip.compress(path.read_bytes(), 6)
         self.send_response(200)
-        self.send_header("Content-Type", self.guess_type(str(path)))
-        self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Length", str(len(body)))
+        headers = {"Content-Type": self.guess_type(str(path)), "Content-Encoding": "gzip"}
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
@@ -73,17 +72,15 @@ def served(site: Path) -> Iterator[str]:
 @contextmanager
 def slow_phone(browser: Any) -> Iterator[Any]:
     """Yield a fresh page on a slow phone."""
-    context = browser.new_context(viewport={"width": 390, "height": 800})
-    page = context.new_page()
+    page = browser.new_page(viewport={"width": 390, "height": 800})  # in a context of its own
     page.add_init_script(OBSERVE)
-    page.goto("about:blank")
     page.wait_for_timeout(300)  # the start of the browser's process is not the page's
-    tools = context.new_cdp_session(page)
+    tools = page.context.new_cdp_session(page)
     tools.send("Network.enable")
     tools.send("Network.emulateNetworkConditions", NETWORK)
     tools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
     yield page
-    context.close()
+    page.close()
 
 
 def visit(browser: Any, address: str) -> list[float]:
@@ -91,8 +88,7 @@ def visit(browser: Any, address: str) -> list[float]:
     with slow_phone(browser) as page:
         page.goto(address, wait_until="load", timeout=60_000)
         page.wait_for_timeout(1500)
-        figures: list[float] = page.evaluate(VISIT)
-        return figures
+        return list(page.evaluate(VISIT))
 
 
 def touch(browser: Any, address: str) -> float:
@@ -118,11 +114,10 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         browser.new_page().wait_for_timeout(4000)  # the browser has work of its own when it starts
         rows = []
         for page in PAGES:
-            visits = [visit(browser, f"{address}/{page}.html") for _ in range(VISITS)]
+            visits = (visit(browser, f"{address}/{page}.html") for _ in range(VISITS))
             *figures, shift = map(statistics.median, zip(*visits, strict=True))
             rows.append([page, *(f"{figure:.0f}" for figure in figures), f"{shift:.3f}"])
         header = ["page", "KB", "requests", "largest paint, ms", "load, ms", "shift"]
         yield "first visit: 1.6 Mbit/s, 150 ms, processor ×1/4", header, rows
-        touches = f"{statistics.median(touch(browser, address) for _ in range(3)):.0f}"
-        yield "first touch of an exercise, processor ×1/4", ["ms to the next picture"], [[touches]]
-        browser.close()
+        touches = statistics.median(touch(browser, address) for _ in range(3))
+        yield "first touch of an exercise, processor ×1/4", ["ms to the next picture"], [[f"{touches:.0f}"]]

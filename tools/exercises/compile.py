@@ -34,7 +34,7 @@ from d2lmini.notebook import content, widgets
 from tools.exercises import format as form
 from tools.exercises.numbers import variants
 from tools.exercises.source import Source, read
-from tools.exercises.text import Mistake
+from tools.exercises.text import PLACE, Mistake
 
 SOURCES = ROOT / "chapters" / "exercises"
 COMPILED = ROOT / "d2lmini" / "assets" / "exercises"
@@ -74,12 +74,15 @@ def _compiled(source: Source) -> dict[str, Any]:
         unknown = repr(kind)[:60] if isinstance(kind, str) else type(kind).__name__
         source.add(("kind",), f"unknown kind {unknown}; known: {kinds}")
         return {}
-    numbers = form.Numbers()
+    names = None
     if model is form.Number:
-        tables = [data.get(key) for key in ("parameters", "let")]
-        numbers.names = frozenset(name for table in tables if isinstance(table, dict) for name in table)
+        tables = (data.get(key) for key in ("parameters", "let"))
+        names = frozenset(name for table in tables if isinstance(table, dict) for name in table)
     try:
-        return _content(model.model_validate(data, context=numbers), numbers, source.path.stem)
+        exercise = model.model_validate(data, context=names)
+        for *where, message in exercise.mistakes():
+            source.add(tuple(where), f"{'.'.join(map(str, where))}: {message}")
+        return {} if source.mistakes else _content(exercise, source.path.stem)
     except ValidationError as error:
         for details in error.errors(include_url=False, include_input=False):
             place = tuple(key for key in details["loc"] if key != "[key]")
@@ -90,13 +93,13 @@ def _compiled(source: Source) -> dict[str, Any]:
     return {}
 
 
-def _content(exercise: form.Exercise, numbers: form.Numbers, name: str) -> dict[str, Any]:
+def _content(exercise: form.Exercise, name: str) -> dict[str, Any]:
     """Return what a reader meets of an exercise; its name draws its numbers and its order."""
     content = exercise.model_dump(exclude_defaults=True, exclude={"parameters", "let", "where", "answer"})
     match exercise:
         case form.Number():
             content["wrong"] = [{"why": entry["why"]} for entry in content["wrong"]]
-            content["variants"] = variants(exercise, numbers.shown, name)
+            content["variants"] = variants(exercise, set(PLACE.findall(json.dumps(content))), name)
         case form.Matrix():
             content["tolerance"] = exercise.tolerance
         case form.Order():
@@ -124,37 +127,30 @@ def _in_language(value: Any, language: str) -> Any:
 def compile_all(checking: bool) -> tuple[list[str], list[str]]:
     """Compile every exercise, or only compare; return the mistakes, and what is not current."""
     mistakes: list[str] = []
-    stale: list[str] = []
-    wanted: set[Path] = set()
-    seen: dict[str, Path] = {}
+    wanted: dict[Path, str] = {}
     formerly: dict[str, str] = {}
     for path in sorted(SOURCES.glob("*/*.y*ml")):
-        text, found = compile_file(path, formerly)
-        name = f"{path.parent.name}/{path.stem}".lower()
-        if name in seen:
-            found.append(f"{shown(path, ROOT)}:1: {name} is already in {seen[name].name}")
-        seen[name] = path
-        mistakes += found
-        target = COMPILED / path.parent.name / f"{path.stem}.json"
-        wanted.add(target)
-        if not found:
-            stale += _store(target, text, checking)
-    mistakes += [
-        f"{shown(SOURCES / f'{new}.yaml', ROOT)}:1: formerly: {old} is an exercise of now"
-        for old, new in formerly.items()
-        if old in seen
-    ]
+        text, wrong = compile_file(path, formerly)
+        mistakes += wrong
+        wanted[COMPILED / path.parent.name / f"{path.stem}.json"] = text
+    for old, new in formerly.items():
+        if COMPILED / f"{old}.json" in wanted:
+            mistakes.append(
+                f"{shown(SOURCES / f'{new}.yaml', ROOT)}:1: formerly: {old} is an exercise of now"
+            )
+    left = sorted(set(COMPILED.glob("*/*.json")) - wanted.keys())
     if not mistakes:
-        generated = {
+        tables = {
             COMPILED / "formerly.json": dict(sorted(formerly.items())),
             SOURCES / "schema.json": form.schema(),
         }
-        for target, table in generated.items():
-            stale += _store(target, json.dumps(table, indent=1, ensure_ascii=False) + "\n", checking)
-    for path in sorted(set(COMPILED.glob("*/*.json")) - wanted):
-        if checking:
-            stale.append(f"{shown(path, ROOT)}: its YAML file is gone")
-        else:
+        for target, table in tables.items():
+            wanted[target] = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+    stale = [line for target, text in wanted.items() if text for line in _store(target, text, checking)]
+    if checking:
+        stale += [f"{shown(path, ROOT)}: its YAML file is gone" for path in left]
+    else:
+        for path in left:
             path.unlink()
     return mistakes, stale
 

@@ -14,7 +14,6 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import (
@@ -23,15 +22,12 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
-    ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
-    model_validator,
 )
 from pydantic.json_schema import models_json_schema
-from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import TypeAliasType, TypedDict
 
 from book.chapters import LANGUAGES
@@ -40,34 +36,25 @@ from tools.exercises import numbers as exercise_numbers
 from tools.exercises.text import PLACE, Mistake, to_html
 
 Mistakes = Iterator[Any]  # of tuples: the keys and indices from here on, and a sentence
+Names = frozenset[str]  # that texts of an exercise may show as {{name}}
 STRICT = ConfigDict(extra="forbid", strict=True)
-
-
-@dataclass
-class Numbers:
-    """The names that texts of an exercise may show as {{name}}, and those that they do show."""
-
-    names: frozenset[str] | None = None  # None: an exercise of this kind has no numbers
-    shown: set[tuple[str, str]] = field(default_factory=set)
 
 
 # ---- values
 
 
-def _words(text: str, info: ValidationInfo[Numbers]) -> str:
+def _words(text: str, info: ValidationInfo[Names | None]) -> str:
     """Return a text as HTML; the key under which it stands is its language."""
     if text != unicodedata.normalize("NFC", text):
         raise Mistake("not in Unicode NFC: letters and accents must be one character")
-    numbers = info.context
     for name, form in PLACE.findall(text):
-        if numbers.names is None:
+        if info.context is None:
             raise Mistake(f"{{{{{name}}}}}: only exercises of kind number have parameters")
-        if name not in numbers.names:
-            known = ", ".join(sorted(numbers.names)) or "none"
+        if name not in info.context:
+            known = ", ".join(sorted(info.context)) or "none"
             raise Mistake(f"{{{{{name}}}}}: no such parameter; `parameters` and `let` have {known}")
         if form and not re.fullmatch(r",?(\.\d)?[dfge]?", form):
             raise Mistake(f"{{{{{name}:{form}}}}}: the format must be like .2f or d")
-        numbers.shown.add((name, form))
     if unread := re.search(r"\{\{.*?\}\}", PLACE.sub("", text)):
         raise Mistake(
             f"{unread[0]}: a place holds one name, like {{{{n}}}}; put what is computed under `let`"
@@ -75,7 +62,7 @@ def _words(text: str, info: ValidationInfo[Numbers]) -> str:
     return to_html(text, str(info.field_name))
 
 
-def _once(value: Any, in_languages: ValidatorFunctionWrapHandler, info: ValidationInfo[Numbers]) -> Any:
+def _once(value: Any, in_languages: ValidatorFunctionWrapHandler, info: ValidationInfo[Names | None]) -> Any:
     """Return a text by language, of one without words the same for each."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
         return in_languages(value)
@@ -140,35 +127,29 @@ def _picture(value: Any) -> dict[str, str]:
 
 
 LARGEST = exercise_numbers.LARGEST
-_in_languages: Any = TypedDict(  # type: ignore[misc]  # the languages are found when this runs
-    "_in_languages",
-    dict.fromkeys(LANGUAGES, Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_words)]),
-)
+_word = Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_words)]
+_in_languages: Any = TypedDict("_in_languages", dict.fromkeys(LANGUAGES, _word))  # type: ignore[misc]
 setattr(_in_languages, "__pydantic_config__", STRICT)  # noqa: B010  mypy knows no such name
 _written = {
     "properties": {language: {"type": "string"} for language in LANGUAGES},
     "required": list(LANGUAGES),
+    "additionalProperties": False,
 }
-_by_language = {"type": ["string", "number", "object"], **_written, "additionalProperties": False}
-_code = {"type": ["string", "null", "object"], **_written, "additionalProperties": False}
+_by_language = {"type": ["string", "number", "object"], **_written}
+_code = {"type": ["string", "null", "object"], **_written}
 
 Text = TypeAliasType("Text", Annotated[_in_languages, WrapValidator(_once), WithJsonSchema(_by_language)])
 _whole = AfterValidator(lambda value: int(value) if value == int(value) else value)  # 3.0 as 3
 Numeral = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False), _whole]
 Size = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False), _whole]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), _whole]
-Formula = TypeAliasType(
-    "Formula", Annotated[Any, PlainValidator(_formula), WithJsonSchema({"type": ["number", "string"]})]
-)
+_number = {"type": ["number", "string"]}
+Formula = TypeAliasType("Formula", Annotated[Any, PlainValidator(_formula), WithJsonSchema(_number)])
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$"), AfterValidator(_name)]
-Python = TypeAliasType(
-    "Python",
-    Annotated[Any, _editions(_python, lambda code: ast.dump(ast.parse(code))), WithJsonSchema(_code)],
-)
-Line = TypeAliasType(
-    "Line",
-    Annotated[Any, _editions(_line, lambda line: re.sub(r"\s*#[^'\"]*$", "", line)), WithJsonSchema(_code)],
-)
+_program = _editions(_python, lambda code: ast.dump(ast.parse(code)))
+_row = _editions(_line, lambda line: re.sub(r"\s*#[^'\"]*$", "", line))
+Python = TypeAliasType("Python", Annotated[Any, _program, WithJsonSchema(_code)])
+Line = TypeAliasType("Line", Annotated[Any, _row, WithJsonSchema(_code)])
 Figure = Annotated[Any, PlainValidator(_picture), WithJsonSchema({"type": "string"})]
 
 RIGHT = "it is right; leave it out where it is wrong"
@@ -179,22 +160,6 @@ class Part(BaseModel):
     """A mapping with known keys."""
 
     model_config = STRICT
-
-    def mistakes(self) -> Mistakes:
-        """Yield what is wrong although each value by itself is right."""
-        return iter(())
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> "Part":
-        details = [
-            InitErrorDetails(
-                type=PydanticCustomError("mistake", "{text}", {"text": text}), loc=where, input=None
-            )
-            for *where, text in self.mistakes()
-        ]
-        if details:
-            raise ValidationError.from_exception_data("exercise", details)
-        return self
 
 
 # ---- the kinds
@@ -209,6 +174,10 @@ class Exercise(Part):
         [], description="names that it had, chapter/slug: links and saved answers with these lead here"
     )
     solution: Text = Field(description="the worked solution, or the model answer")
+
+    def mistakes(self) -> Mistakes:
+        """Yield what is wrong although each value by itself is right."""
+        return iter(())
 
 
 class Helped(Exercise):
@@ -426,18 +395,8 @@ class Open(Exercise):
     points: list[Text] = Field([], description="what a good answer has, to be ticked off")
 
 
-MODELS: dict[str, type[Exercise]] = {
-    "choice": Choice,
-    "multiple": Multiple,
-    "predict": Predict,
-    "number": Number,
-    "matrix": Matrix,
-    "order": Order,
-    "spot": Spot,
-    "bug": Bug,
-    "code": Code,
-    "open": Open,
-}
+_KINDS = (Choice, Multiple, Predict, Number, Matrix, Order, Spot, Bug, Code, Open)
+MODELS: dict[str, type[Exercise]] = {model.__name__.lower(): model for model in _KINDS}
 
 
 def model_of(data: dict[str, Any]) -> type[Exercise] | None:

@@ -70,12 +70,6 @@ async def execute(
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-    from traitlets import default
-
-    class Manager(AsyncKernelManager):
-        @default("kernel_spec_manager")
-        def _which_python(self) -> KernelSpecManager:
-            return specs or ThisPython()
 
     at = "?"
 
@@ -88,8 +82,6 @@ async def execute(
     node = nbformat.reads(json.dumps(notebook), as_version=4)
     client = NotebookClient(
         node,
-        kernel_manager_class=Manager,
-        kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
         timeout=CELL_SECONDS,
         record_timing=False,
@@ -97,6 +89,7 @@ async def execute(
         coalesce_streams=True,
         on_cell_start=started,
     )
+    client.km = AsyncKernelManager(kernel_spec_manager=specs or ThisPython())
     try:
         await client.async_execute(env={**(environment or os.environ), **KERNEL_ENVIRONMENT})
     except CellExecutionError as error:

@@ -1,29 +1,30 @@
 """Kernels that are forks of one warm process.
 
-Importing torch and matplotlib takes longer than most notebooks. Here one process imports them, and each
-kernel is a fork of it with its own memory, folder, environment and random numbers. The warm process runs
-nothing else and never starts a thread or CUDA, neither of which survives a fork; it imports no d2lmini.
-
-This file is also what the warm process runs, as a script.
+Importing torch and matplotlib takes longer than most notebooks. Here the fork server of Python's
+`multiprocessing` imports them, and each kernel is a fork of it with its own memory, folder, environment and
+random numbers. The server runs nothing else and never starts a thread or CUDA, neither of which survives a
+fork; it imports no d2lmini.
 """
 
-import contextlib
-import importlib
-import json
+import multiprocessing
 import os
 import runpy
-import select
-import signal
-import socket
-import subprocess
 import sys
-from functools import cache
+from contextlib import suppress
+from functools import partial
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 
-WARM = (
+from tools.notebooks.kernels import KERNEL_ENVIRONMENT
+
+WARM = [
     "ipykernel.debugger",
     "ipykernel.ipkernel",
     "ipykernel.kernelapp",
@@ -33,123 +34,69 @@ WARM = (
     "matplotlib.pyplot",
     "torch._dynamo",  # what the first step of an optimizer imports
     "torch.utils.flop_counter",
-)
+    __name__,
+]
+# what these modules read when they are imported
+VARIABLES = KERNEL_ENVIRONMENT | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+PATH = sys.path[1:]  # in the server; a kernel does not look into the folder in which it was started
 
 
 class ForkedProvisioner(LocalProvisioner):
     """Starts a kernel as a fork of the warm process."""
 
-    process: Any  # a Popen, or a ForkedProcess
+    process: Any
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Fork a kernel; if the warm process is gone, start an ordinary one."""
+        """Fork a kernel."""
         folder, environment = kwargs.get("cwd") or os.getcwd(), kwargs.get("env") or dict(os.environ)
-        pid = ask(json.dumps({"argv": cmd, "folder": str(folder), "environment": environment}))
-        if not pid:
-            return await super().launch_kernel(cmd, **kwargs)
-        self.process = ForkedProcess(pid)
-        self.pid = self.pgid = pid  # it leads a session of its own
+        multiprocessing.get_context("forkserver").set_forkserver_preload(WARM)
+        # daemon: it ends with this process
+        self.process = ForkedKernel(target=become, args=(cmd, str(folder), environment), daemon=True)
+        # without a __main__, or the kernel would import this process's
+        with patch.dict(os.environ, VARIABLES), patch.dict(sys.modules, __main__=ModuleType("__main__")):
+            self.process.start()
+        self.pid = self.pgid = self.process.pid  # it leads a session of its own
         return self.connection_info
 
 
-class ForkedProcess:
-    """What a provisioner needs of `subprocess.Popen`, for a process that is not a child of this one."""
+class ForkedKernel(ForkServerProcess):
+    """A process with the methods of `subprocess.Popen` that a provisioner calls."""
 
     stdin = stdout = stderr = None
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.descriptor = os.pidfd_open(pid)
+    pid: int
 
     def poll(self) -> int | None:
-        """Return None while it runs; how it ended only its parent can know."""
-        return 0 if select.select([self.descriptor], [], [], 0)[0] else None
+        """Return how it ended, or None while it runs."""
+        return self.exitcode
 
-    def wait(self) -> int:
+    def wait(self) -> int | None:
         """Wait until it has ended."""
-        select.select([self.descriptor], [], [])
-        os.close(self.descriptor)
-        return 0
+        self.join()
+        return self.exitcode
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to it alone."""
-        signal.pidfd_send_signal(self.descriptor, number)
-
-
-def ask(request: str) -> int:
-    """Ask the warm process for a kernel; return the number of its process, 0 if there is none."""
-    try:
-        connection = warm_process()
-        connection.sendall(request.encode() + b"\n")
-        return int(connection.recv(32) or 0)
-    except OSError:
-        return 0
-
-
-@cache
-def warm_process() -> socket.socket:
-    """Start the warm process; it ends when this one does, which closes the connection."""
-    from tools.notebooks.kernels import (
-        KERNEL_ENVIRONMENT,  # not by the warm process, which runs this file alone
-    )
-
-    ours, theirs = socket.socketpair()
-    command = [sys.executable, "-Xfrozen_modules=off", __file__, str(theirs.fileno())]
-    subprocess.Popen(
-        command,
-        env={**os.environ, **KERNEL_ENVIRONMENT},
-        stdin=subprocess.DEVNULL,
-        pass_fds=[theirs.fileno()],
-        start_new_session=True,  # Ctrl+C ends the kernels through their manager, as it does ordinary ones
-    )
-    theirs.close()
-    return ours
-
-
-# ---- in the warm process
-
-
-def serve(connection: socket.socket) -> dict[str, Any]:
-    """Import what notebooks need, then fork at each request; return the request in the fork."""
-    del sys.path[0]  # the folder of this file, which a kernel does not have
-    given = dict(os.environ)
-    # Modules read these when they are imported, and set others: a kernel has them all.
-    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # whose end is the kernel's, too
-    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    for name in WARM:
-        with contextlib.suppress(ImportError):  # the cell that needs it will say so
-            importlib.import_module(name)
-    if len(os.listdir("/proc/self/task")) > 1:
-        sys.exit("kernels start anew: an import started a thread, and a fork would lack it")
-    requests = connection.makefile()
-    for request in requests:
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        if os.fork() == 0:
-            os.setsid()  # before the answer: the manager signals the whole session
-            connection.sendall(str(os.getpid()).encode())
-            requests.close()
-            connection.close()
-            asked = json.loads(request)
-            asked["environment"] |= dict(os.environ.items() - given.items())
-            return asked
-    sys.exit()
+        """Send a signal to it alone, if it still runs."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
 
 def become(argv: list[str], folder: str, environment: dict[str, str]) -> None:
     """Be the kernel that this command line starts in this folder and environment."""
+    os.setsid()  # the manager signals the whole session
+    multiprocessing.current_process().daemon = False  # it may have processes of its own
+    # the server ends with the process that started it, whatever kernels are left
+    os.close(vars(forkserver._forkserver)["_forkserver_alive_fd"])
+    given = Path("/proc/self/environ").read_text().split("\0")
+    imported = {name: value for name, value in os.environ.items() if f"{name}={value}" not in given}
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(environment | imported | {"JPY_PARENT_PID": str(os.getppid())})
+    # the end of the server is the kernel's, too; ipykernel read the variable when it was imported
+    ipykernel: Any = sys.modules["ipykernel.kernelapp"]
+    ipykernel.launch_new_instance = partial(ipykernel.launch_new_instance, parent_handle=os.getppid())
     # A new process has random numbers of its own; Python's generator sees to that by itself.
-    if numpy := sys.modules.get("numpy"):
-        numpy.random.seed()
-    if torch := sys.modules.get("torch"):
-        torch.default_generator.seed()
+    sys.modules["numpy"].random.seed()
+    sys.modules["torch"].default_generator.seed()
+    sys.path[:] = PATH
     sys.argv = argv[argv.index("-m") + 1 :]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-
-
-if __name__ == "__main__":
-    become(**serve(socket.socket(fileno=int(sys.argv[1]))))

@@ -18,6 +18,7 @@ KERNEL_ENVIRONMENT = {
     "NVIDIA_TF32_OVERRIDE": "0",  # else a GPU multiplies with 10 binary digits
     "OMP_NUM_THREADS": "1",  # the order of a sum depends on it, and training magnifies that
     "OMP_WAIT_POLICY": "PASSIVE",  # a thread that waits sleeps, or two threads beside other work take minutes
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # else the debugger warns of Python's own modules
     "PYTHONHASHSEED": "0",
 }
 CARDS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA, AMD, either within Windows
@@ -28,8 +29,8 @@ class ThisPython(KernelSpecManager):
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """Return the specification of a kernel in this Python, whatever the name."""
-        argv = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        argv += ["--log-level=ERROR"]  # it warns at each start that this machine's users could listen
+        # --log-level: it warns at each start that this machine's users could listen
+        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
         spec = KernelSpec(argv=argv, display_name="Python 3", language="python")
         if sys.platform == "linux" and not any(map(os.path.exists, CARDS)):
             from jupyter_client.provisioning import KernelProvisionerFactory  # Colab's version may lack it

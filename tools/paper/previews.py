@@ -7,12 +7,11 @@ two of the README are taken of the built website.
 
 import argparse
 import base64
-import html
 import io
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Template
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -28,43 +27,9 @@ EXPLORER = "listening-explorer"
 SCREEN = {"width": 1200, "height": 760}
 COLORS = 48  # a drawing on one ground needs no more
 FACES = {400: "d2lmini-sans-regular", 600: "d2lmini-sans-semibold"}
-# Chinese faces by name: the first that has a letter draws it, which may else be a Japanese one
-STYLES = """
-body { width: 1200px; height: 630px; margin: 0; padding: 52px 70px 0; box-sizing: border-box;
-  overflow: hidden; background: var(--d2l-bg); color: var(--d2l-text);
-  font: 26px/1.3 "d2lmini Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC",
-    sans-serif }
-header { display: flex; align-items: center; gap: 20px; color: var(--d2l-muted) }
-header svg { width: 64px; fill: none; stroke: var(--d2l-line); stroke-width: 1.5; overflow: visible }
-circle { stroke: none; fill: var(--d2l-query) } circle + circle { fill: var(--d2l-key) }
-circle + circle + circle { fill: var(--d2l-value) }
-h1 { display: flex; align-items: center; height: 236px; margin: 8px 0 0; font-size: 68px;
-  font-weight: 600; line-height: 1.16; letter-spacing: -.02em; text-wrap: balance }
-h1:lang(vi) { line-height: 1.25 }
-h1:lang(zh) { letter-spacing: 0; word-break: keep-all; overflow-wrap: anywhere }
-h1 b { margin-right: 36px; color: var(--d2l-accent) }
-.d2l-listening { font-size: 22px }
-.d2l-listening :is(.invite, .said, .note) { display: none }
-"""
-# the explorer of the first page as it is drawn first, of elements that cannot be touched
-FIRST_VIEW = """async (source) => {
-  const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-  const el = document.createElement("div");
-  document.body.append(el);
-  (await import(address)).default.render({ el });
-  const root = el.querySelector(".d2l-listening");
-  for (const name of ["data-dark", "style"]) root.removeAttribute(name);
-  for (const node of [root, ...root.querySelectorAll("*:not(svg)")])
-    for (const name of ["aria-checked", "aria-label", "aria-live", "lang", "role", "tabindex", "type"])
-      node.removeAttribute(name);
-  const markup = root.outerHTML.replaceAll("<button", "<span").replaceAll("</button>", "</span>");
-  el.remove();
-  return markup + "\\n";
-}"""
-MARK = (
-    '<svg viewBox="0 0 28 20"><path d="M4 14Q14-1 24 14M4 14q5-7 10 0"/><circle cx="4" cy="14" r="3"/>'
-    '<circle cx="14" cy="14" r="3"/><circle cx="24" cy="14" r="3"/></svg>'
-)
+HERE = Path(__file__).parent
+_module = (HERE / "first-view.js").read_text(encoding="utf-8")
+FIRST_VIEW = _module.partition("export default ")[2].rstrip(";\n")
 
 
 def titles(language: str) -> dict[str, str]:
@@ -79,27 +44,20 @@ def titles(language: str) -> dict[str, str]:
     return found
 
 
-@cache
-def _styles() -> str:
-    """All that the picture needs, fonts too: it is drawn without a website."""
-    rules = [assets.colors(), assets.welcome_styles(), STYLES]
-    for weight, name in FACES.items():
-        data = base64.b64encode((assets.STATIC / "fonts" / f"{name}.woff2").read_bytes()).decode()
-        address = f"data:font/woff2;base64,{data}"
-        rules.append(
-            f'@font-face {{ font-family: "d2lmini Sans"; font-weight: {weight}; src: url("{address}") }}'
-        )
-    return "".join(rules)
-
-
 def _picture(page: Any, language: str, said: str) -> bytes:
-    course, number, title = map(html.escape, said.split("\n"))
-    numbered = f"<b>{number}</b>" if number else ""
-    page.set_content(
-        f'<!doctype html><html lang="{words(language)["language"]["tag"]}" data-theme="light">'
-        f"<style>{_styles()}</style><header>{MARK}{course}</header><h1>{numbered}<span>{title}</span></h1>"
-        f"{welcome.first_view(EXPLORER, language)}"
+    course, number, title = said.split("\n")
+    fonts = {weight: assets.STATIC / "fonts" / f"{name}.woff2" for weight, name in FACES.items()}
+    template = Template((HERE / "preview.html").read_text(encoding="utf-8"), autoescape=True)
+    picture = template.render(
+        tag=words(language)["language"]["tag"],
+        styles=assets.colors() + assets.welcome_styles(),
+        faces={weight: base64.b64encode(font.read_bytes()).decode() for weight, font in fonts.items()},
+        course=course,
+        number=number,
+        title=title,
+        explorer=welcome.first_view(EXPLORER, language),
     )
+    page.set_content(picture)
     page.evaluate("document.fonts.ready.then(() => null)")
     kept = PngInfo()
     kept.add_itxt("Title", said)

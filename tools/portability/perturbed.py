@@ -19,48 +19,15 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from book.chapters import ROOT, Cell, CourseError, find, lines, read
 
-aten = torch.ops.aten
+# Operators by their names in PyTorch.
 # Sums of products: exact, on every device, where all that goes in has few digits (whole numbers, halves).
-SUMS = {
-    aten.addmm.default,
-    aten.baddbmm.default,
-    aten.bmm.default,
-    aten.convolution.default,
-    aten.cumsum.default,
-    aten.dot.default,
-    aten.mean.default,
-    aten.mean.dim,
-    aten.mm.default,
-    aten.mv.default,
-    aten.sum.default,
-    aten.sum.dim_IntList,
-}
-# No device promises the last digit of these.
-CURVES = {
-    aten._cdist_forward.default,
-    aten._log_softmax.default,
-    aten._pdist_forward.default,
-    aten._scaled_dot_product_flash_attention_for_cpu.default,
-    aten._scaled_dot_product_fused_attention_overrideable.default,
-    aten._softmax.default,
-    aten.acos.default,
-    aten.cos.default,
-    aten.elu.default,
-    aten.exp.default,
-    aten.gelu.default,
-    aten.linalg_vector_norm.default,
-    aten.log.default,
-    aten.logsumexp.default,
-    aten.native_layer_norm.default,
-    aten.pow.Scalar,
-    aten.pow.Tensor_Scalar,
-    aten.pow.Tensor_Tensor,
-    aten.sigmoid.default,
-    aten.sin.default,
-    aten.std.correction,
-    aten.tanh.default,
-    aten.var.correction,
-}
+SUMS = {"addmm", "baddbmm", "bmm", "convolution", "cumsum", "dot", "mean", "mm", "mv", "sum"}
+_CURVES = """
+_cdist_forward _log_softmax _pdist_forward _scaled_dot_product_flash_attention_for_cpu
+_scaled_dot_product_fused_attention_overrideable _softmax acos cos elu exp gelu linalg_vector_norm log
+logsumexp native_layer_norm pow sigmoid sin std tanh var
+"""
+CURVES = set(_CURVES.split())  # no device promises the last digit of these
 MOST = 3  # units in the last place
 
 
@@ -71,7 +38,8 @@ class Shifted(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        if func in CURVES or (func in SUMS and not all(map(_has_few_digits, tree_leaves((args, kwargs))))):
+        name = func.overloadpacket.__name__
+        if name in CURVES or (name in SUMS and not all(map(_has_few_digits, tree_leaves((args, kwargs))))):
             return tree_map(_shifted, result)
         return result
 

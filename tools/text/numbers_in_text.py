@@ -49,6 +49,7 @@ NOT_A_QUANTITY = re.compile(
     re.S,
 )
 SMALL = 20  # whole numbers up to here count things, such as heads or steps: they are not checked
+NO_TEXT = {"call", "answer", "where", "let", "formerly", "kind"}  # keys of an exercise
 PARTS = {"%": 0.01, "percent": 0.01, "phần trăm": 0.01, "万": 1e4, "亿": 1e8}
 
 
@@ -131,7 +132,7 @@ def evaluated(chapter: str, root: Path = ROOT) -> tuple[list[tuple[str, str]], l
     import numpy
     import torch
 
-    import d2lmini
+    import d2lmini.checkpoints  # which is not imported by its name alone
 
     cells: dict[str, list[float]] = {}
     for language in LANGUAGES:
@@ -139,55 +140,36 @@ def evaluated(chapter: str, root: Path = ROOT) -> tuple[list[tuple[str, str]], l
             cells.setdefault(cell["id"], []).extend(computed(cell))
     names = {"math": math, "np": numpy, "torch": torch, "d2l": d2lmini, "cell": cells.__getitem__}
     table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    listed = [("", key) for key in table.pop("given", {})]
-    wrong = []
-    rows = [("", key, value) for key, value in table.items() if isinstance(value, str)]
-    tables = {name: inner for name, inner in table.items() if isinstance(inner, dict)}
-    rows += [(name, key, value) for name, inner in tables.items() for key, value in inner.items()]
-    for place, key, expression in rows:
-        listed.append((place, key))
+    listed, wrong = [("", key) for key in table.pop("given", {})], []
+    for (*place, key), expression in leaves(table):
+        listed.append(("".join(place), key))
         number = next(numbers(key), None)
         try:
             value = eval(expression, dict(names))  # our own file, like a test
             results = [float(each) for each in (value if isinstance(value, list) else [value])]
         except Exception as error:  # whatever an expression may raise is a finding
-            wrong.append(
-                Finding(shown(path, root), f"{key!r}: {expression}: {type(error).__name__}: {error}")
-            )
+            wrong.append(f"{key!r}: {expression}: {type(error).__name__}: {error}")
             continue
         if number is None or not any(map(number.says, results)):
             gives = ", ".join(f"{result:.10g}" for result in results)
-            wrong.append(Finding(shown(path, root), f"{key!r} is written, {expression} gives {gives}"))
-    return listed, wrong
+            wrong.append(f"{key!r} is written, {expression} gives {gives}")
+    return listed, [Finding(shown(path, root), what) for what in wrong]
 
 
-def _texts(data: Any, key: str = "") -> Iterator[str]:
-    """Yield the texts of an exercise in all languages, without code."""
-    if isinstance(data, dict):
-        for name, inner in data.items():
-            yield from _texts(inner, key if name in LANGUAGES else name)
-    elif isinstance(data, list):
-        for inner in data:
-            yield from _texts(inner, key)
-    elif isinstance(data, str) and key not in CODE | {"call", "answer", "where", "let", "formerly", "kind"}:
-        yield data
-
-
-def _answers(data: Any) -> Iterator[float]:
-    """Yield the numbers with which an exercise compares, and those of its code."""
-    if isinstance(data, bool):
-        return
-    if isinstance(data, int | float):
-        yield float(data)
-    elif isinstance(data, dict):
-        for key, inner in data.items():
-            if key in CODE and isinstance(inner, str):
-                yield from (number.value for number in numbers(inner))
-            else:
-                yield from _answers(inner)
-    elif isinstance(data, list):
-        for inner in data:
-            yield from _answers(inner)
+def _of_exercise(path: Path, compiled: Path) -> tuple[list[str], list[float]]:
+    """Return the texts of an exercise in all languages, and its own numbers."""
+    texts: list[str] = []
+    values: list[float] = []
+    for keys, value in leaves(yaml.safe_load(path.read_text(encoding="utf-8"))):
+        key = next((name for name in reversed(keys) if name not in LANGUAGES and not name.isdecimal()), "")
+        if isinstance(value, str) and key in CODE:
+            values += [number.value for number in numbers(value)]
+        elif isinstance(value, str) and key not in NO_TEXT:
+            texts.append(value)
+        elif type(value) in (int, float):
+            values.append(float(value))
+    state = json.loads(compiled.read_text(encoding="utf-8"))["en"] if compiled.exists() else {}
+    return texts, values + [number.value for number in numbers(json.dumps(state.get("variants")))]
 
 
 def check(root: Path = ROOT) -> list[Finding]:
@@ -200,7 +182,7 @@ def _in_chapter(chapter: str, root: Path) -> list[Finding]:
     keys = {(place, number.text): (place, key) for place, key in listed for number in numbers(key)}
     used: set[tuple[str, str]] = set()
 
-    def unknown(texts: Iterable[str], values: list[float], place: str) -> str:
+    def compare(where: str, place: str, texts: Iterable[str], values: list[float]) -> None:
         missing = []
         for number in (number for text in texts for number in quantities(text, least=0)):
             entries = [keys[at, number.text] for at in ("", place) if (at, number.text) in keys]
@@ -208,7 +190,8 @@ def _in_chapter(chapter: str, root: Path) -> list[Finding]:
             is_count = number.value == int(number.value) and number.value <= SMALL
             if not (entries or is_count or any(map(number.says, values))):
                 missing.append(number.text)
-        return ", ".join(dict.fromkeys(missing))
+        if missing:
+            findings.append(Finding(where, f"nothing computes {', '.join(dict.fromkeys(missing))}"))
 
     of_exercise: dict[str, list[float]] = {}  # the numbers of the sections that show it
     for language in LANGUAGES:
@@ -216,31 +199,17 @@ def _in_chapter(chapter: str, root: Path) -> list[Finding]:
         for section in sections(read(path)):
             values = [value for cell in section for value in computed(cell)]
             for cell in section:
-                if missing := unknown(_said(cell, language), values, cell["id"]):
-                    findings.append(
-                        Finding(f"{shown(path, root)}#{cell['id']}", f"nothing computes {missing}")
-                    )
+                compare(f"{shown(path, root)}#{cell['id']}", cell["id"], _said(cell, language), values)
                 for name in re.findall(r'd2l\.exercise\("[\w-]+/([\w-]+)"\)', source(cell)):
                     of_exercise.setdefault(name, []).extend(values)
     for path in sorted(root.glob(f"chapters/exercises/{chapter}/*.yaml")):
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        own = list(_answers(data)) + _variants(root, chapter, path.stem)
-        used |= {row for row in listed for number in numbers(row[1]) if any(map(number.says, own))}
-        if missing := unknown(_texts(data), [*own, *of_exercise.get(path.stem, ())], path.stem):
-            findings.append(Finding(shown(path, root), f"nothing computes {missing}"))
+        compiled = root / "d2lmini" / "assets" / "exercises" / chapter / f"{path.stem}.json"
+        texts, values = _of_exercise(path, compiled)
+        used |= {row for row in listed for number in numbers(row[1]) if any(map(number.says, values))}
+        compare(shown(path, root), path.stem, texts, [*values, *of_exercise.get(path.stem, ())])
     table = shown(root / "chapters" / "numbers" / f"{chapter}.toml", root)
-    return findings + [
-        Finding(table, f"{key!r} stands in no text") for place, key in listed if (place, key) not in used
-    ]
-
-
-def _variants(root: Path, chapter: str, name: str) -> list[float]:
-    """The numbers that a compiled exercise computed itself."""
-    path = root / "d2lmini" / "assets" / "exercises" / chapter / f"{name}.json"
-    if not path.exists():
-        return []
-    state = json.loads(path.read_text(encoding="utf-8"))["en"]
-    return [number.value for number in numbers(json.dumps(state.get("variants", [])))]
+    unused = [key for place, key in listed if (place, key) not in used]
+    return findings + [Finding(table, f"{key!r} stands in no text") for key in unused]
 
 
 def main() -> int:

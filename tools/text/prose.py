@@ -115,28 +115,20 @@ def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Te
 CODE = {"starter", "solution_code", "code"}  # keys of an exercise; what is prose there are the comments
 
 
-def localized(data: Any, where: str, key: str = "") -> Iterator[Text]:
-    """Yield every text of nested data that stands there as {en: …, vi: …, zh: …}."""
-    if isinstance(data, dict):
-        if set(LANGUAGES) <= set(data):
-            for language in LANGUAGES:
-                text = str(data[language])
-                yield Text(where, language, comments(text) if key in CODE else text)
-            return
-        for name, inner in data.items():
-            yield from localized(inner, where, name)
-    if isinstance(data, list):
-        for item in data:
-            yield from localized(item, where, key)
-
-
-def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text of nested words with its key."""
-    if isinstance(value, str):
-        yield path, value
-    else:
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each value of nested data with the keys and indices that lead to it."""
+    if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(inner, f"{path}.{key}" if path else str(key))
+            yield from leaves(inner, (*path, str(key)))
+    else:
+        yield path, value
+
+
+def localized(data: Any, where: str) -> Iterator[Text]:
+    """Yield every text of nested data that stands there as {en: …, vi: …, zh: …}."""
+    for path, text in leaves(data):
+        if path[-1] in LANGUAGES and isinstance(text, str):
+            yield Text(where, path[-1], comments(text) if CODE.intersection(path[-2:-1]) else text)
 
 
 def course_texts(root: Path = ROOT) -> Iterator[Text]:
@@ -152,8 +144,8 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
             raise CourseError(f"{shown(path, root)}: {error}") from None
         yield from localized(data, shown(path, root))
     for language in LANGUAGES:
-        for key, text in leaves(words(language)):
-            yield Text(f"d2lmini/words/{language}.toml#{key}", language, text)
+        for keys, text in leaves(words(language)):
+            yield Text(f"d2lmini/words/{language}.toml#{'.'.join(keys)}", language, text)
     with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             for language in LANGUAGES:
