@@ -86,11 +86,11 @@ def train_plainly() -> None:
 
     train: Any = training.train_seq2seq
 
-    def train_on_cpu(*arguments: Any) -> Any:
-        *first, device = arguments
+    def train_on_cpu(net: Any, *arguments: Any) -> Any:
+        *settings, device, on_epoch = arguments
         with _disable_current_modes():
-            result = train(*first, "cpu")
-        first[0].to(device)
+            result = train(net, *settings, "cpu", on_epoch)
+        net.to(device)
         return result
 
     vars(training)["train_seq2seq"] = train_on_cpu
