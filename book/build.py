@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_all_start_methods, get_context, parent_process
@@ -21,7 +20,7 @@ from typing import Any
 
 from book import inputs, previews, terminal
 from book.chapters import read
-from book.contents import BuildError, base_address, page_names, parts, table_of_contents
+from book.contents import BuildError, base_address, page_names, table_of_contents
 from book.inputs import ROOT
 from book.lock import locked
 from book.stale import old_outputs
@@ -101,52 +100,18 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
 
 
-def moved(root: Path) -> dict[str, dict[str, str]]:
-    """What has another name now: exercises, and sections (`page#anchor`) that stand elsewhere."""
-    from d2lmini.notebook.content import former_names
-
-    table = root / "chapters" / "moved.toml"
-    pages = tomllib.loads(table.read_text(encoding="utf-8")) if table.exists() else {}
-    sections = {
-        f"{page}#{anchor}": place for page, anchors in pages.items() for anchor, place in anchors.items()
-    }
-    return {"exercises": former_names(), "sections": sections}
-
-
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
     """Put the site together aside, and swap it in."""
-    from book import glossary, offline, search
+    from book import offline
     from book.ext.assets import forget_unused_fonts
 
     aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
     for leftover in (aside, old):
         shutil.rmtree(leftover, ignore_errors=True)
-    toc = table_of_contents(root)
-    names = page_names(toc)
-    editions = {
-        language: [
-            section
-            for page in json.loads((work / language / "sections.json").read_text(encoding="utf-8")).values()
-            for section in page["sections"]
-        ]
-        for language in languages
-    }
-    terms = glossary.read(root)
-    chapters = {name for name, part in parts(toc) if part == "chapters"}
-    places = search.term_locations(terms, editions, chapters)
+    names = page_names(table_of_contents(root))
     base = base_address(root)
     for language in languages:
-        target = aside / language
-        shutil.copytree(work / language / "finished", target)
-        for name in names:
-            shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        found = search.data(language, editions[language], parts(toc), terms, places)
-        search.write(target / "_static" / "search.json", found)
-        titles = {
-            f"{section['page']}#{section['anchor']}": section["title"] for section in editions[language]
-        }
-        glossary.finish(target, language, terms, places, titles)
-        (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
+        shutil.copytree(work / language / "finished", aside / language)
         for name in names:
             if previews.address(base, language, name):
                 picture = aside / "previews" / language / f"{name}.png"

@@ -49,9 +49,9 @@ def script(name: str, language: str) -> str:
     modules = {f"course:{shared}": WIDGETS / f"{shared}.js" for shared in SHARED}
     virtual = {module: path.read_text(encoding="utf-8") for module, path in modules.items()}
     virtual |= {
-        "course:words": f"export default {_js(said(name, language))};\n"
-        f"export const language = {_js({'tag': known['language']['tag']})};",
-        "course:markup": f"export default {_js(_markup(name, known['site']))};",
+        "course:words": f"export default {compact_json(said(name, language))};\n"
+        f"export const language = {compact_json({'tag': known['language']['tag']})};",
+        "course:markup": f"export default {compact_json(_markup(name, known['site']))};",
         "course:minisearch": MINISEARCH.read_text(encoding="utf-8").replace(
             "export { MiniSearch as default };", "export default MiniSearch;"
         ),
@@ -70,7 +70,8 @@ def _markup(name: str, site: dict[str, Any]) -> str:
     return re.sub(r"\n\s*", "", templates.get_template(f"{name}.html").render(words=site))
 
 
-def _js(value: Any) -> str:
+def compact_json(value: Any) -> str:
+    """Return JSON as browsers fetch it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

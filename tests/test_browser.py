@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 import d2lmini as d2l
 from book import katex, licenses
-from book.build import parts, table_of_contents
+from book.contents import parts, table_of_contents
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette, progress
 

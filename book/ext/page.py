@@ -189,7 +189,7 @@ def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     anchors = [
         [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()] for meta in env.metadata.values()
     ]
-    terms = sorted(app.d2lmini_lines)  # type: ignore[attr-defined]
+    terms = sorted((number, group) for number, (_, group) in app.d2lmini_lines.items())  # type: ignore[attr-defined]
     formulas = sorted((name, meta.get("formulas")) for name, meta in env.metadata.items())
     shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
     if getattr(env, "d2lmini_shown", None) == shown:
