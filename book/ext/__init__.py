@@ -1,7 +1,7 @@
 """The Sphinx side of the course: what turns a stored notebook into a page.
 
 One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `terms`
-marks the glossary's, `maths` typesets, `svg` brings figures in, `api` writes the reference, `page` fills the
+marks the glossary's, `maths` typesets, `api` writes the reference, `page` fills the
 template, `welcome` makes the first page, `assets` writes styles and widgets.
 """
 
