@@ -65,8 +65,6 @@ def _end_with_parent() -> None:
 
 def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
     """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
-    from jinja2 import Environment, FileSystemLoader
-
     from book.ext.assets import STATIC, colors
     from book.ext.font_subset import page_faces
     from book.ext.page import (
@@ -75,14 +73,14 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
         allow_only_these_styles,
         content_security_policy,
     )
+    from book.templates import render
 
     base = base_address(root)
-    theme = ROOT / "book" / "theme"
-    template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("landing.html")
     landings = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
     icon = base64.b64encode((STATIC / "icon.svg").read_bytes()).decode()
     for name, missing in (("index.html", False), ("404.html", True)):
-        page = template.render(
+        page = render(
+            "theme/landing.html",
             languages=landings,
             missing=missing,
             prefix=f"{base}/" if missing else "",
@@ -96,7 +94,7 @@ def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
         )
         page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)
         (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
-    shutil.copy(theme / "landing.js", site / "landing.js")
+    shutil.copy(ROOT / "book" / "theme" / "landing.js", site)
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
 
 

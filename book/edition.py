@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from book import glossary, inputs, licenses, scripts, search
-from book.contents import BuildError, page_names, parts, table_of_contents
+from book.contents import BuildError, page_names, pages, table_of_contents
 from book.ext.postprocess import Postprocessor
 from book.sections import sections
 from d2lmini.language import words
@@ -90,7 +90,7 @@ def _finish(here: Path, root: Path, language: str) -> None:
     file = here / "sections.json"
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     finished = Postprocessor(here / "html", here / "finished", language)
-    pages = {}
+    made = {}
     for name in [*names, licenses.PAGE]:
         html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
         digest = hashlib.sha256(html.encode()).hexdigest()
@@ -99,16 +99,16 @@ def _finish(here: Path, root: Path, language: str) -> None:
             finished.write(name, html)
             read = sections(name, html, partial(exercise_content, language=language)) if name in names else []
             page = {"html": digest, "sections": [asdict(section) for section in read]}
-        pages[name] = page
+        made[name] = page
     for name in names:
         shutil.copy(root / "chapters" / language / f"{name}.ipynb", finished.target)
-    file.write_text(json.dumps(pages, ensure_ascii=False), encoding="utf-8")
-    listed = [section for page in pages.values() for section in page["sections"]]
+    file.write_text(scripts.compact_json(made), encoding="utf-8")
+    listed = [section for page in made.values() for section in page["sections"]]
     titles = {f"{section['page']}#{section['anchor']}": section["title"] for section in listed}
     terms = glossary.read(root)
     lines = json.loads((finished.static / glossary.FILE).read_text(encoding="utf-8"))
     fetched = {
-        "search.json": search.data(language, listed, parts(toc), terms),
+        "search.json": search.data(language, listed, pages(toc), terms),
         glossary.FILE: glossary.cards(language, terms, lines, titles),
         "moved.json": moved(root),
     }

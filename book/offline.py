@@ -16,13 +16,12 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
-
 from book import inputs
 from book.chapters import store
 from book.ext import assets
 from book.ext.font_subset import page_faces
 from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy, hash_of
+from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -127,19 +126,16 @@ def _write_page(folder: Path, language: str, names: list[str], packed: int) -> N
         title = TITLE.search((folder / f"{name}.html").read_text(encoding="utf-8"))
         assert title, f"{name}: no heading"
         pages.append({"name": name, "title": html.unescape(re.sub("<[^>]+>", "", title[1])).strip()})
-    text = (
-        Environment(loader=FileSystemLoader(THEME), autoescape=True)
-        .get_template("page.html")
-        .render(
-            language=words(language)["language"],
-            words=words(language)["site"],
-            policy=content_security_policy(),
-            styles=assets.page_styles().replace('url("fonts/', 'url("_static/fonts/'),
-            head_script=HEAD_SCRIPT,
-            version=inputs.version(),
-            zip={"name": f"d2lmini-{language}.zip", "size": size(packed)},
-            pages=pages,
-        )
+    text = render(
+        "theme/offline/page.html",
+        language=words(language)["language"],
+        words=words(language)["site"],
+        policy=content_security_policy(),
+        styles=assets.page_styles().replace('url("fonts/', 'url("_static/fonts/'),
+        head_script=HEAD_SCRIPT,
+        version=inputs.version(),
+        zip={"name": f"d2lmini-{language}.zip", "size": size(packed)},
+        pages=pages,
     )
     # the page counts what is kept
     text = text.replace("<style>", "<style>" + page_faces(f"{text}<p>0123456789</p>", set(), language), 1)

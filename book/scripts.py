@@ -7,8 +7,7 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-
+from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook.widgets.bundler import bundle
 
@@ -66,8 +65,7 @@ def _markup(name: str, site: dict[str, Any]) -> str:
     """Return the dialog of a script, if it has one."""
     if not (FOLDER / f"{name}.html").exists():
         return ""
-    templates = Environment(loader=FileSystemLoader(FOLDER), autoescape=True)
-    return re.sub(r"\n\s*", "", templates.get_template(f"{name}.html").render(words=site))
+    return re.sub(r"\n\s*", "", render(f"theme/scripts/{name}.html", words=site))
 
 
 def compact_json(value: Any) -> str:

@@ -32,7 +32,7 @@ def code_stop_words(sections: list[dict[str, Any]]) -> set[str]:
 def data(
     language: str,
     sections: list[dict[str, Any]],
-    pages: list[tuple[str, str]],
+    pages: list[tuple[str, str, int | None]],
     glossary: list[dict[str, str]],
 ) -> dict[str, Any]:
     """Return what the browser is given to search: the sections of one language, with the terms of all.
@@ -40,10 +40,9 @@ def data(
     Args:
         language: that of the reader.
         sections: those of this language's pages, in their order.
-        pages: the name of each page and its part, in their order.
+        pages: the name of each page, its part and its number, in their order.
         glossary: the rows of `chapters/glossary.csv`.
     """
-    chapters = {name for name, part in pages if part == "chapters"}
     terms_at: dict[str, list[list[str]]] = {}
     languages = [language, *(code for code in LANGUAGES if code != language)]
     for row in glossary:
@@ -52,12 +51,11 @@ def data(
             terms_at.setdefault(row["section"], []).append(list(dict.fromkeys(names)))
     named = {name.lower() for terms in terms_at.values() for names in terms for name in names}
     titles = {section["page"]: section["title"] for section in reversed(sections)}
-    shown, count = [], 0
-    for name, part in pages:
-        count += part == "chapters"
-        number = count if part == "chapters" else None
-        shown.append([name, titles.get(name, name), number, WEIGHTS.get(part, WEIGHTS["appendix"])])
-    order = {name: index for index, (name, _) in enumerate(pages)}
+    shown = [
+        [name, titles.get(name, name), number, WEIGHTS.get(part, WEIGHTS["appendix"])]
+        for name, part, number in pages
+    ]
+    order = {name: index for index, (name, _, _) in enumerate(pages)}
     stop_words = code_stop_words(sections)
     rows = []
     for section in sections:
@@ -65,7 +63,7 @@ def data(
         terms = terms_at.get(f"{section['page']}#{section['anchor']}", [])
         if section["anchor"].startswith("d2l."):
             terms = [[section["anchor"]]]
-        elif section["page"] in chapters:  # in the glossary every term is bold
+        elif pages[order[section["page"]]][2]:  # in the glossary every term is bold
             terms = terms + [[term] for term in section["terms"] if term.lower() not in named]
         told = (section[key] for key in ("anchor", "title", "text"))
         rows.append([order[section["page"]], *told, terms, code, section["questions"], section["answers"]])

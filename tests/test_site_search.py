@@ -12,7 +12,7 @@ from making import ROOT
 from playwright.sync_api import Browser
 
 from book import scripts, search
-from book.contents import page_names, parts, table_of_contents
+from book.contents import page_names, pages, table_of_contents
 from book.glossary import read as read_glossary
 from book.sections import exercise_words, sections
 from d2lmini.language import LANGUAGES, words
@@ -308,4 +308,4 @@ def test_the_script_is_one_module_without_comments_of_the_library() -> None:
 
 
 def test_every_page_has_a_weight() -> None:
-    assert {part for _, part in parts(table_of_contents(ROOT))} <= set(search.WEIGHTS)
+    assert {part for _, part, _ in pages(table_of_contents(ROOT))} <= set(search.WEIGHTS)

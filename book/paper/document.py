@@ -4,12 +4,11 @@ import json
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
-
-from book.contents import base_address, configuration, parts, table_of_contents
+from book.contents import base_address, configuration, pages, table_of_contents
 from book.ext import assets
 from book.katex import FOLDER as KATEX
 from book.paper.exercises import on_paper
+from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook.widgets import stored_widgets
 
@@ -33,15 +32,14 @@ def document(root: Path, site: Path, language: str) -> str:
     """
     config = configuration(root)
     found = words(language)
-    pages, number = [], 0
-    for name, part in parts(table_of_contents(root)):
-        number += part == "chapters"
+    printed = []
+    for name, _, number in pages(table_of_contents(root)):
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
         exercises = {id: on_paper(id, language) for kind, id in stored_widgets(text) if kind == "exercise"}
-        pages.append({"name": name, "number": number if part == "chapters" else None, "exercises": exercises})
+        printed.append({"name": name, "number": number, "exercises": exercises})
     live = live_address(root)
     given = {
-        "pages": pages,
+        "pages": printed,
         "words": {
             **found["site"]["pdf"],
             **{key: found["exercises"][key] for key in ("hint", "stronger_hint")},
@@ -49,8 +47,8 @@ def document(root: Path, site: Path, language: str) -> str:
         "language": language,
         "live": live,
     }
-    template = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("document.html")
-    return template.render(
+    return render(
+        "paper/document.html",
         tag=found["language"]["tag"],
         language=language,
         site=found["site"],
