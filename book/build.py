@@ -5,7 +5,6 @@ site is put together aside and swapped in, so that a failed or interrupted build
 """
 
 import argparse
-import base64
 import json
 import os
 import shutil
@@ -24,7 +23,7 @@ from book.contents import BuildError, base_address, page_names, table_of_content
 from book.inputs import ROOT
 from book.lock import locked
 from book.stale import old_outputs
-from d2lmini.language import LANGUAGES, words
+from d2lmini.language import LANGUAGES
 
 
 def pdf_of(root: Path, language: str) -> Path:
@@ -63,67 +62,25 @@ def _end_with_parent() -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
-    """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
-    from book.ext.assets import STATIC, colors
-    from book.ext.font_subset import page_faces
-    from book.ext.page import (
-        FIND_SITE_SCRIPT,
-        HEAD_SCRIPT,
-        allow_only_these_styles,
-        content_security_policy,
-    )
-    from book.templates import render
-
-    base = base_address(root)
-    landings = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
-    icon = base64.b64encode((STATIC / "icon.svg").read_bytes()).decode()
-    for name, missing in (("index.html", False), ("404.html", True)):
-        page = render(
-            "theme/landing.html",
-            languages=landings,
-            missing=missing,
-            prefix=f"{base}/" if missing else "",
-            base=base,
-            preview=previews.address(base, languages[0], "index"),
-            policy=content_security_policy(*[FIND_SITE_SCRIPT] * missing),
-            head_script=HEAD_SCRIPT,
-            find_site_script=FIND_SITE_SCRIPT,
-            icon=icon,
-            colors=colors(),
-        )
-        page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)
-        (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
-    shutil.copy(ROOT / "book" / "theme" / "landing.js", site)
-    (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
-
-
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
     """Put the site together aside, and swap it in."""
-    from book import offline
-    from book.ext.assets import forget_unused_fonts
+    from book import front, offline
 
     aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
     for leftover in (aside, old):
         shutil.rmtree(leftover, ignore_errors=True)
-    names = page_names(table_of_contents(root))
-    base = base_address(root)
     for language in languages:
         shutil.copytree(work / language / "finished", aside / language)
-        for name in names:
-            if previews.address(base, language, name):
-                picture = aside / "previews" / language / f"{name}.png"
-                picture.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(previews.path_of(language, name), picture)
-    _front_pages(aside, root, languages)
-    offline.add(aside, work, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
+        if base_address(root) and (pictures := previews.FOLDER / language).exists():
+            shutil.copytree(pictures, aside / "previews" / language)
+    front.write_front(aside, root, languages)
+    offline.add(aside, work, root, languages)
     for language, pdf in pdfs.items():
         shutil.copy(pdf, aside / f"d2lmini-{language}.pdf")
     if out.exists():
         os.replace(out, old)
     os.replace(aside, out)
     shutil.rmtree(old, ignore_errors=True)
-    forget_unused_fonts()
 
 
 def build(

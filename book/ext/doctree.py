@@ -5,14 +5,7 @@ from collections.abc import Iterator
 from docutils import nodes
 
 # where no word becomes a link
-NOT_PROSE = (
-    nodes.title,
-    nodes.literal,
-    nodes.literal_block,
-    nodes.math,
-    nodes.math_block,
-    nodes.raw,
-)
+NOT_PROSE = (nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 
 
 def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:

@@ -30,13 +30,10 @@ def only_shows(code: str) -> bool:
         body = ast.parse(code).body
     except SyntaxError:  # a line for Jupyter, such as %pip
         return False
-    return (
-        len(body) == 1
-        and isinstance(body[0], ast.Expr)
-        and isinstance(body[0].value, ast.Call)
-        and ast.unparse(body[0].value.func) in SHOWN
-        and ast.get_source_segment(code, body[0]) == code.strip()
-    )
+    match body:
+        case [ast.Expr(value=ast.Call(func=called)) as call] if ast.unparse(called) in SHOWN:
+            return ast.get_source_segment(code, call) == code.strip()
+    return False
 
 
 def printed_code(notebook: dict[str, Any]) -> list[str]:

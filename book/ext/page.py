@@ -21,7 +21,6 @@ from d2lmini.language import words
 from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
-GITHUB = "https://github.com/"
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it can run
@@ -119,14 +118,10 @@ class Translator(HTML5Translator):
             return
         level = min(self.section_level, 6)
         anchor = escape(next(iter(node.parent["ids"]), ""), quote=True)
+        label = escape(words(self.config.d2lmini_language)["site"]["permalink"])
+        link = f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a>'
         self.body.append(f'<h{level} id="{anchor}">')
-        if level > 1 and anchor:
-            label = escape(words(self.config.d2lmini_language)["site"]["permalink"])
-            self.context.append(
-                f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a></h{level}>\n'
-            )
-        else:
-            self.context.append(f"</h{level}>\n")
+        self.context.append(f"{link if level > 1 and anchor else ''}</h{level}>\n")
 
     def visit_desc(self, node: nodes.Element) -> None:
         self.body.append(self.starttag(node, "dl", LANG="en"))  # docstrings are English in every edition
@@ -245,9 +240,6 @@ def fill(
     name = pagename.rsplit("/", 1)[-1]
     repository = context.get("theme_repository_url", "").rstrip("/")
     branch = context.get("theme_repository_branch") or "main"
-    path = f"{branch}/chapters/{language}/{name}.ipynb"
-    raw = repository.replace(GITHUB, "https://raw.githubusercontent.com/")
-    colab = repository.replace(GITHUB, "https://colab.research.google.com/github/")
     meta = env.metadata.get(pagename, {})
     position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
     base = (config.html_baseurl or "").rstrip("/")
@@ -282,13 +274,7 @@ def fill(
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
         "description": meta.get("description") or site["tagline"],
-        "colab": f"{colab}/blob/{path}" if notebook else "",
-        "source": f"{repository}/blob/{path}" if notebook else "",
-        "kaggle": f"https://www.kaggle.com/kernels/welcome?src={raw}/{path}",
-        "lab": f"git clone {repository}\ncd {repository.rsplit('/', 1)[-1]}\n"
-        f"python3 course.py lab {name} --lang {language}",
-        "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"
-        f"jupyter/bin/jupyter lab {name}.ipynb",
+        "path": f"{branch}/chapters/{language}/{name}.ipynb" if notebook else "",
         "report": _report(app, pagename, repository, base),
         "repository": repository,
         "has_formulas": 'class="katex"' in body,
