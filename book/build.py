@@ -26,12 +26,9 @@ from book.stale import old_outputs
 from d2lmini.language import LANGUAGES
 
 
-def pdf_of(root: Path, language: str) -> Path:
-    """Return where the printed edition of these pages is kept: another text, another name."""
-    return _pdf(root, language, inputs.digest(inputs.all_files(root)))
-
-
-def _pdf(root: Path, language: str, state: str) -> Path:
+def pdf_of(root: Path, language: str, state: str = "") -> Path:
+    """Return where the printed edition of these pages, or of those of `state`, is kept."""
+    state = state or inputs.digest(inputs.all_files(root))
     return root / "_build" / "pdf" / f"{language}-{state[:12]}.pdf"
 
 
@@ -132,7 +129,7 @@ def build(
 def _state(root: Path, out: Path, chosen: list[str]) -> tuple[str, dict[str, Path]]:
     """Return what the site is made of now, and the printed editions that were made from just that."""
     state = inputs.digest(inputs.all_files(root))
-    pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, state)).exists()}
+    pdfs = {code: pdf for code in chosen if (pdf := pdf_of(root, code, state)).exists()}
     return json.dumps([state, chosen, str(out), inputs.digest(pdfs.values())]), pdfs
 
 

@@ -78,9 +78,8 @@ def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf
         keep_going=True,
     )
     if result:
-        raise BuildError(
-            f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
-        )
+        why = result if isinstance(result, Exception) else "see the warnings above"
+        raise BuildError(f"{language}: {why}")
 
 
 def _finish(here: Path, root: Path, language: str) -> None:

@@ -203,15 +203,11 @@ def _zip(folder: Path, work: Path, language: str, root: Path) -> Path:
     if not packed.exists():
         for old in work.glob("*.zip"):
             old.unlink()
-        store(packed, _packed(files, f"d2lmini-{language}"))
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for address, data in sorted(files.items()):
+                entry = zipfile.ZipInfo(f"d2lmini-{language}/{address}")  # dated 1980
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+        store(packed, buffer.getvalue())
     return packed
-
-
-def _packed(files: dict[str, bytes], top: str) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for address, data in sorted(files.items()):
-            entry = zipfile.ZipInfo(f"{top}/{address}")  # dated 1980
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
-    return packed.getvalue()

@@ -45,8 +45,7 @@ def script(name: str, language: str) -> str:
         language: one of `LANGUAGES`.
     """
     known = words(language)
-    modules = {f"course:{shared}": WIDGETS / f"{shared}.js" for shared in SHARED}
-    virtual = {module: path.read_text(encoding="utf-8") for module, path in modules.items()}
+    virtual = {f"course:{part}": (WIDGETS / f"{part}.js").read_text(encoding="utf-8") for part in SHARED}
     virtual |= {
         "course:words": f"export default {compact_json(said(name, language))};\n"
         f"export const language = {compact_json({'tag': known['language']['tag']})};",

@@ -95,7 +95,10 @@ def cut_font(path: Path, characters: str) -> bytes:
     file = CUT_FONTS / f"{made_from.hexdigest()[:32]}.woff2"
     if not file.exists():
         CUT_FONTS.mkdir(parents=True, exist_ok=True)
-        store(file, _cut(path, characters))
+        font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
+        # without names: the licenses reserve them for the unchanged fonts
+        keep_only(font, characters, desubroutinize=True, notdef_outline=False, name_IDs=[])
+        store(file, saved(font, "woff2"))
     return file.read_bytes()
 
 
@@ -111,13 +114,6 @@ def saved(font: TTFont, flavor: str | None = None) -> bytes:
 def _unpacked(path: Path) -> bytes:
     """A font as it is before it is packed: unpacking takes as long as cutting."""
     return saved(TTFont(path, recalcTimestamp=False))
-
-
-def _cut(path: Path, characters: str) -> bytes:
-    font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
-    # without names: the licenses reserve them for the unchanged fonts
-    keep_only(font, characters, desubroutinize=True, notdef_outline=False, name_IDs=[])
-    return saved(font, "woff2")
 
 
 def keep_only(font: TTFont, characters: str, **options: Any) -> None:

@@ -109,7 +109,9 @@ class Translator(HTML5Translator):
     def depart_section(self, node: nodes.Element) -> None:
         self.section_level -= 1
         if "progress" in node["ids"]:
-            self.body.append(_progress_button(words(self.config.d2lmini_language)["site"]))
+            label = escape(words(self.config.d2lmini_language)["site"]["progress_manage"])
+            button = f'<button data-opens="progress" aria-haspopup="dialog">{label}</button>'
+            self.body.append(f'<p class="buttons">{button}</p>\n')
         self.body.append("</section>\n")
 
     def visit_title(self, node: nodes.Element) -> None:
@@ -140,13 +142,6 @@ class Translator(HTML5Translator):
     def depart_table(self, node: nodes.Element) -> None:
         super().depart_table(node)
         self.body.append("</div>\n")
-
-
-def _progress_button(site: dict[str, Any]) -> str:
-    return (
-        '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog">'
-        f"{escape(site['progress_manage'])}</button></p>\n"
-    )
 
 
 def _hidden_cell(self: Any, node: nodes.Element) -> None:

@@ -79,7 +79,6 @@ def draw_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         {
             "chapters": linked,
             "lanes": lanes,
-            "minutes": sum(entry["minutes"] for entry in linked),
             "practice": lambda chapter: rounded(EXERCISE * len(chapter["exercises"])),
             "rounded": rounded,
             "rule": {"words": WORDS, "lines": LINES, "exercise": EXERCISE},

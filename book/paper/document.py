@@ -40,10 +40,7 @@ def document(root: Path, site: Path, language: str) -> str:
     live = live_address(root)
     given = {
         "pages": printed,
-        "words": {
-            **found["site"]["pdf"],
-            **{key: found["exercises"][key] for key in ("hint", "stronger_hint")},
-        },
+        "words": found["site"]["pdf"] | {key: found["exercises"][key] for key in ("hint", "stronger_hint")},
         "language": language,
         "live": live,
     }
@@ -74,6 +71,5 @@ def file(name: str) -> bytes:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    if name.startswith("katex/"):
-        return (KATEX / "fonts" / Path(name).name).read_bytes()
-    return (HERE / Path(name).name).read_bytes()
+    folder = KATEX / "fonts" if name.startswith("katex/") else HERE
+    return (folder / Path(name).name).read_bytes()
