@@ -5,12 +5,10 @@ site is put together aside and swapped in, so that a failed or interrupted build
 """
 
 import argparse
-import base64
 import json
 import os
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_all_start_methods, get_context, parent_process
@@ -21,19 +19,16 @@ from typing import Any
 
 from book import inputs, previews, terminal
 from book.chapters import read
-from book.contents import BuildError, base_address, page_names, parts, table_of_contents
+from book.contents import BuildError, base_address, page_names, table_of_contents
 from book.inputs import ROOT
 from book.lock import locked
 from book.stale import old_outputs
-from d2lmini.language import LANGUAGES, words
+from d2lmini.language import LANGUAGES
 
 
-def pdf_of(root: Path, language: str) -> Path:
-    """Return where the printed edition of these pages is kept: another text, another name."""
-    return _pdf(root, language, inputs.digest(inputs.all_files(root)))
-
-
-def _pdf(root: Path, language: str, state: str) -> Path:
+def pdf_of(root: Path, language: str, state: str = "") -> Path:
+    """Return where the printed edition of these pages, or of those of `state`, is kept."""
+    state = state or inputs.digest(inputs.all_files(root))
     return root / "_build" / "pdf" / f"{language}-{state[:12]}.pdf"
 
 
@@ -64,103 +59,25 @@ def _end_with_parent() -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _front_pages(site: Path, root: Path, languages: list[str]) -> None:
-    """The page that leads to the reader's language, and the one for addresses that lead nowhere."""
-    from jinja2 import Environment, FileSystemLoader
-
-    from book.ext.assets import STATIC, colors
-    from book.ext.font_subset import page_faces
-    from book.ext.page import (
-        FIND_SITE_SCRIPT,
-        HEAD_SCRIPT,
-        allow_only_these_styles,
-        content_security_policy,
-    )
-
-    base = base_address(root)
-    theme = ROOT / "book" / "theme"
-    template = Environment(loader=FileSystemLoader(theme), autoescape=True).get_template("landing.html")
-    landings = [{"code": code, **words(code)["language"], "words": words(code)["site"]} for code in languages]
-    icon = base64.b64encode((STATIC / "icon.svg").read_bytes()).decode()
-    for name, missing in (("index.html", False), ("404.html", True)):
-        page = template.render(
-            languages=landings,
-            missing=missing,
-            prefix=f"{base}/" if missing else "",
-            base=base,
-            preview=previews.address(base, languages[0], "index"),
-            policy=content_security_policy(*[FIND_SITE_SCRIPT] * missing),
-            head_script=HEAD_SCRIPT,
-            find_site_script=FIND_SITE_SCRIPT,
-            icon=icon,
-            colors=colors(),
-        )
-        page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)
-        (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
-    shutil.copy(theme / "landing.js", site / "landing.js")
-    (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _
-
-
-def moved(root: Path) -> dict[str, dict[str, str]]:
-    """What has another name now: exercises, and sections (`page#anchor`) that stand elsewhere."""
-    from d2lmini.notebook.content import former_names
-
-    table = root / "chapters" / "moved.toml"
-    pages = tomllib.loads(table.read_text(encoding="utf-8")) if table.exists() else {}
-    sections = {
-        f"{page}#{anchor}": place for page, anchors in pages.items() for anchor, place in anchors.items()
-    }
-    return {"exercises": former_names(), "sections": sections}
-
-
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
     """Put the site together aside, and swap it in."""
-    from book import glossary, offline, search
-    from book.ext.assets import forget_unused_fonts
+    from book import front, offline
 
     aside, old = (out.with_name(out.name + end) for end in (".new", ".old"))
     for leftover in (aside, old):
         shutil.rmtree(leftover, ignore_errors=True)
-    toc = table_of_contents(root)
-    names = page_names(toc)
-    editions = {
-        language: [
-            section
-            for page in json.loads((work / language / "sections.json").read_text(encoding="utf-8")).values()
-            for section in page["sections"]
-        ]
-        for language in languages
-    }
-    terms = glossary.read(root)
-    chapters = {name for name, part in parts(toc) if part == "chapters"}
-    places = search.term_locations(terms, editions, chapters)
-    base = base_address(root)
     for language in languages:
-        target = aside / language
-        shutil.copytree(work / language / "finished", target)
-        for name in names:
-            shutil.copy(root / "chapters" / language / f"{name}.ipynb", target)
-        found = search.data(language, editions[language], parts(toc), terms, places)
-        search.write(target / "_static" / "search.json", found)
-        titles = {
-            f"{section['page']}#{section['anchor']}": section["title"] for section in editions[language]
-        }
-        glossary.finish(target, language, terms, places, titles)
-        (target / "_static" / "moved.json").write_text(json.dumps(moved(root)), encoding="utf-8")
-        for name in names:
-            if previews.address(base, language, name):
-                picture = aside / "previews" / language / f"{name}.png"
-                picture.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(previews.path_of(language, name), picture)
-    _front_pages(aside, root, languages)
-    offline.add(aside, work, languages, names, front=lambda site, chosen: _front_pages(site, root, chosen))
+        shutil.copytree(work / language / "finished", aside / language)
+        if base_address(root) and (pictures := previews.FOLDER / language).exists():
+            shutil.copytree(pictures, aside / "previews" / language)
+    front.write_front(aside, root, languages)
+    offline.add(aside, work, root, languages)
     for language, pdf in pdfs.items():
         shutil.copy(pdf, aside / f"d2lmini-{language}.pdf")
     if out.exists():
         os.replace(out, old)
     os.replace(aside, out)
     shutil.rmtree(old, ignore_errors=True)
-    forget_unused_fonts()
 
 
 def build(
@@ -212,7 +129,7 @@ def build(
 def _state(root: Path, out: Path, chosen: list[str]) -> tuple[str, dict[str, Path]]:
     """Return what the site is made of now, and the printed editions that were made from just that."""
     state = inputs.digest(inputs.all_files(root))
-    pdfs = {code: pdf for code in chosen if (pdf := _pdf(root, code, state)).exists()}
+    pdfs = {code: pdf for code in chosen if (pdf := pdf_of(root, code, state)).exists()}
     return json.dumps([state, chosen, str(out), inputs.digest(pdfs.values())]), pdfs
 
 

@@ -22,28 +22,20 @@ def base_address(root: Path) -> str:
 
 
 def table_of_contents(root: Path) -> dict[str, Any]:
-    """`_toc.yml` with the English folder taken off: the same for every language."""
-    toc: dict[str, Any] = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-
-    def relative(node: Any) -> Any:
-        if isinstance(node, dict):
-            return {
-                key: value.removeprefix("chapters/en/") if key in ("file", "root") else relative(value)
-                for key, value in node.items()
-            }
-        return [relative(item) for item in node] if isinstance(node, list) else node
-
-    answer: dict[str, Any] = relative(toc)
-    return answer
+    """Return `_toc.yml` with the English folder taken off: the same for every language."""
+    text = (root / "_toc.yml").read_text(encoding="utf-8").replace("chapters/en/", "")
+    toc: dict[str, Any] = yaml.safe_load(text)
+    return toc
 
 
 def page_names(toc: dict[str, Any]) -> list[str]:
-    return [name for name, _ in parts(toc)]
+    return [name for name, _, _ in pages(toc)]
 
 
-def parts(toc: dict[str, Any]) -> list[tuple[str, str]]:
-    """The name of each page and of its part; the first page belongs to none."""
-    listed = [(toc["root"], "")]
-    for part in toc.get("parts", []):
-        listed += [(page["file"], part["caption"].lower()) for page in part["chapters"]]
+def pages(toc: dict[str, Any]) -> list[tuple[str, str, int | None]]:
+    """Return the name of each page, its part (the first page has none), and the number of a chapter."""
+    listed: list[tuple[str, str, int | None]] = [(toc["root"], "", None)]
+    for place, part in enumerate(toc.get("parts", [])):
+        for number, page in enumerate(part["chapters"], 1):
+            listed.append((page["file"], part["caption"].lower(), None if place else number))
     return listed

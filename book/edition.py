@@ -5,18 +5,19 @@ import json
 import shutil
 import sys
 import time
+import tomllib
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import yaml
 
-from book import inputs, licenses
-from book.contents import BuildError, page_names, table_of_contents
+from book import glossary, inputs, licenses, scripts, search
+from book.contents import BuildError, page_names, pages, table_of_contents
 from book.ext.postprocess import Postprocessor
 from book.sections import sections
 from d2lmini.language import words
-from d2lmini.notebook.content import exercise_content
+from d2lmini.notebook.content import exercise_content, former_names
 
 # grammars of addresses, a second long: jsonschema does without, and nothing here is held against them
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -36,19 +37,19 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
     start = time.perf_counter()
     here = work / language
     stamp = here / "made_from.json"
-    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else None
+    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else []
     # a translation also shows what of the English text has changed since
     shown = [path for path in inputs.notebooks(root) if path.parent.name in (language, "en")]
-    others = json.dumps([inputs.version(root), languages, pdf])
-    made_from = [others, inputs.digest(shown)]
+    others = [inputs.version(root), languages, pdf]
+    made_from = [*others, inputs.digest(shown)]
     if before == made_from:
         return None
-    if before is None or before[0] != others:
+    if before[:-1] != others:
         shutil.rmtree(here, ignore_errors=True)
     here.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
     _run_sphinx(language, root, here, languages, pdf)
-    _finish(here, page_names(table_of_contents(root)), language)
+    _finish(here, root, language)
     stamp.write_text(json.dumps(made_from), encoding="utf-8")
     return time.perf_counter() - start
 
@@ -77,17 +78,18 @@ def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf
         keep_going=True,
     )
     if result:
-        raise BuildError(
-            f"{language}: {result if isinstance(result, Exception) else 'see the warnings above'}"
-        )
+        why = result if isinstance(result, Exception) else "see the warnings above"
+        raise BuildError(f"{language}: {why}")
 
 
-def _finish(here: Path, names: list[str], language: str) -> None:
-    """Make the finished copies of the pages that Sphinx wrote otherwise, and read what the search needs."""
+def _finish(here: Path, root: Path, language: str) -> None:
+    """Make the finished copies of the pages that Sphinx wrote otherwise, and what they fetch."""
+    toc = table_of_contents(root)
+    names = page_names(toc)
     file = here / "sections.json"
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     finished = Postprocessor(here / "html", here / "finished", language)
-    pages = {}
+    made = {}
     for name in [*names, licenses.PAGE]:
         html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
         digest = hashlib.sha256(html.encode()).hexdigest()
@@ -96,5 +98,28 @@ def _finish(here: Path, names: list[str], language: str) -> None:
             finished.write(name, html)
             read = sections(name, html, partial(exercise_content, language=language)) if name in names else []
             page = {"html": digest, "sections": [asdict(section) for section in read]}
-        pages[name] = page
-    file.write_text(json.dumps(pages, ensure_ascii=False), encoding="utf-8")
+        made[name] = page
+    for name in names:
+        shutil.copy(root / "chapters" / language / f"{name}.ipynb", finished.target)
+    file.write_text(scripts.compact_json(made), encoding="utf-8")
+    listed = [section for page in made.values() for section in page["sections"]]
+    titles = {f"{section['page']}#{section['anchor']}": section["title"] for section in listed}
+    terms = glossary.read(root)
+    lines = json.loads((finished.static / glossary.FILE).read_text(encoding="utf-8"))
+    fetched = {
+        "search.json": search.data(language, listed, pages(toc), terms),
+        glossary.FILE: glossary.cards(language, terms, lines, titles),
+        "moved.json": moved(root),
+    }
+    for name, content in fetched.items():
+        (finished.static / name).write_text(scripts.compact_json(content), encoding="utf-8")
+
+
+def moved(root: Path) -> dict[str, dict[str, str]]:
+    """Return what has another name now: exercises, and sections (`page#anchor`) that stand elsewhere."""
+    table = root / "chapters" / "moved.toml"
+    pages = tomllib.loads(table.read_text(encoding="utf-8")) if table.exists() else {}
+    sections = {
+        f"{page}#{anchor}": place for page, anchors in pages.items() for anchor, place in anchors.items()
+    }
+    return {"exercises": former_names(), "sections": sections}

@@ -1,7 +1,6 @@
 """The terms of the glossary in the text of the pages: what marks them, and the cards that explain them."""
 
 import csv
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,17 +25,15 @@ PLURALS = {
     "ch": "ch(?:es)?",
 }
 GLOSS = re.compile(r"[(（][ -~\n]*[)）]")  # the English name of what stands before, in a translation
-# as `book.ext.terms` writes it: which term, and in which section
-MARK = re.compile(r'<a class="term" data-term="(\d+)" data-in="([^"]*)">(.*?)</a>', re.DOTALL)
 
 
 def read(root: Path) -> list[dict[str, str]]:
-    """The rows of `chapters/glossary.csv`."""
+    """Return the rows of `chapters/glossary.csv`; `section` names the "page#anchor" that explains a term."""
     table = root / "chapters" / "glossary.csv"
     if not table.exists():
         return []
     with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(file, restval=""))
 
 
 def names(field: str) -> list[str]:
@@ -107,62 +104,27 @@ class Finder:
 
 
 def cards(
-    language: str,
-    rows: list[dict[str, str]],
-    places: list[str],
-    lines: dict[str, list[str]],
-    titles: dict[str, str],
+    language: str, rows: list[dict[str, str]], lines: dict[str, list[str]], titles: dict[str, str]
 ) -> dict[str, Any]:
-    """What the script shows of each term: its names, its meaning, and where it is explained.
+    """Return what the script shows of each term: its names, its meaning, and where it is explained.
 
     Args:
         language: that of the reader.
         rows: the glossary.
-        places: "page#anchor" of each row, "" where no section explains it.
         lines: the meaning of each row that the glossary has a line on, and the anchor of that line's group.
         titles: the title of each "page#anchor" in this language.
     """
     others = [code for code in LANGUAGES if code != language]
     shown = {}
-    for number, (meaning, _) in lines.items():
-        row, place = rows[int(number)], _place(places, lines, number)
-        title = titles.get(place if places[int(number)] else f"{PAGE}#{PAGE}", "")
+    for number, (meaning, group) in lines.items():
+        row = rows[int(number)]
+        title = titles.get(row["section"] or f"{PAGE}#{PAGE}", "")
         named = [[words(code)["language"]["tag"], row[code]] for code in others if row.get(code)]
-        shown[number] = [row[language], named, meaning, _address(place), title]
+        shown[number] = [row[language], named, meaning, address(row, group), title]
     return {"terms": shown}
 
 
-def _place(places: list[str], lines: dict[str, list[str]], number: str) -> str:
-    """Where a term is explained: in a section, or else on the glossary's page."""
-    return places[int(number)] or f"{PAGE}#{lines[number][1]}"
-
-
-def _address(place: str) -> str:
-    page, anchor = place.split("#")
+def address(row: dict[str, str], group: str) -> str:
+    """Return where a term is explained: in a section, or else among its group on the glossary's page."""
+    page, anchor = (row["section"] or f"{PAGE}#{group}").split("#")
     return f"{page}.html#{anchor}"
-
-
-def link_terms(page: str, name: str, places: list[str], lines: dict[str, list[str]]) -> str:
-    """Make links of the terms that are marked in a page, but not within the section that explains them."""
-
-    def link(mark: re.Match[str]) -> str:
-        number, section, text = mark.groups()
-        place = _place(places, lines, number)
-        if place == f"{name}#{section}":
-            return text
-        return f'<a class="term" data-term="{number}" href="{_address(place)}">{text}</a>'
-
-    return MARK.sub(link, page)
-
-
-def finish(
-    target: Path, language: str, rows: list[dict[str, str]], places: list[str], titles: dict[str, str]
-) -> None:
-    """Complete the pages of one language and the file of their cards, in place."""
-    file = target / "_static" / FILE
-    lines = json.loads(file.read_text(encoding="utf-8"))
-    known = cards(language, rows, places, lines, titles)
-    file.write_text(json.dumps(known, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-    for path in target.glob("*.html"):
-        page = path.read_text(encoding="utf-8")
-        path.write_text(link_terms(page, path.stem, places, lines), encoding="utf-8")

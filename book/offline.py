@@ -13,16 +13,15 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader
 
 from book import inputs
 from book.chapters import store
 from book.ext import assets
 from book.ext.font_subset import page_faces
 from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy, hash_of
+from book.front import write_front
+from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -34,7 +33,6 @@ LIST = "offline.json"
 SHARED = ("index.html", "landing.js")  # of the site, beside the languages
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
 STATES = "_static/states/"  # what exercises know: each file has a version of its own
-TITLE = re.compile(r"<h1[^>]*>(.*?)(?:<a class=\"permalink\".*?)?</h1>", re.DOTALL)
 
 
 def size(count: int) -> str:
@@ -47,24 +45,21 @@ def size(count: int) -> str:
     return f"{count / 1e6:.1f} MB"
 
 
-def add(
-    site: Path, work: Path, languages: list[str], names: list[str], front: Callable[[Path, list[str]], None]
-) -> None:
+def add(site: Path, work: Path, root: Path, languages: list[str]) -> None:
     """Add to an assembled site the worker, and of each language a zip, the page about it and a list of files.
 
     Args:
         site: has a folder for each language.
         work: keeps the zips, which are made again only of other files.
+        root: holds `_config.yml`.
         languages: those of the site.
-        names: the pages of each.
-        front: writes the pages in front of some languages to a folder.
     """
     shutil.copy(THEME / "worker.js", site)
     for language in languages:
         folder = site / language
-        packed = _zip(folder, work / language, language, front)
+        packed = _zip(folder, work / language, language, root)
         shutil.copy(packed, site / f"d2lmini-{language}.zip")
-        _write_page(folder, language, names, packed.stat().st_size)
+        _write_page(folder, language, packed.stat().st_size)
         _write_app(folder, language)
         stamp(site, language)
 
@@ -121,25 +116,18 @@ def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
     (folder / LIST).write_text(text, encoding="utf-8")
 
 
-def _write_page(folder: Path, language: str, names: list[str], packed: int) -> None:
-    pages = []
-    for name in names:
-        title = TITLE.search((folder / f"{name}.html").read_text(encoding="utf-8"))
-        assert title, f"{name}: no heading"
-        pages.append({"name": name, "title": html.unescape(re.sub("<[^>]+>", "", title[1])).strip()})
-    text = (
-        Environment(loader=FileSystemLoader(THEME), autoescape=True)
-        .get_template("page.html")
-        .render(
-            language=words(language)["language"],
-            words=words(language)["site"],
-            policy=content_security_policy(),
-            styles=assets.page_styles().replace('url("fonts/', 'url("_static/fonts/'),
-            head_script=HEAD_SCRIPT,
-            version=inputs.version(),
-            zip={"name": f"d2lmini-{language}.zip", "size": size(packed)},
-            pages=pages,
-        )
+def _write_page(folder: Path, language: str, packed: int) -> None:
+    searched = json.loads((folder / "_static" / "search.json").read_text(encoding="utf-8"))
+    text = render(
+        "theme/offline/page.html",
+        language=words(language)["language"],
+        words=words(language)["site"],
+        policy=content_security_policy(),
+        styles=assets.page_styles().replace('url("fonts/', 'url("_static/fonts/'),
+        head_script=HEAD_SCRIPT,
+        version=inputs.version(),
+        zip={"name": f"d2lmini-{language}.zip", "size": size(packed)},
+        pages=[{"name": name, "title": title} for name, title, *_ in searched["pages"]],
     )
     # the page counts what is kept
     text = text.replace("<style>", "<style>" + page_faces(f"{text}<p>0123456789</p>", set(), language), 1)
@@ -192,11 +180,11 @@ def explain_files(page: str, language: str) -> str:
     return re.sub(r"<article>", lambda article: article[0] + notice, page, count=1)
 
 
-def _zip(folder: Path, work: Path, language: str, front: Callable[[Path, list[str]], None]) -> Path:
+def _zip(folder: Path, work: Path, language: str, root: Path) -> Path:
     """Pack the edition as a folder that any web server can show; the same files make the same bytes."""
     with tempfile.TemporaryDirectory() as name:
         top = Path(name)
-        front(top, [language])
+        write_front(top, root, [language])
         site = words(language)["site"]
         (top / "README.txt").write_text(
             site["offline"]["readme"].format(title=site["title"]), encoding="utf-8"
@@ -215,15 +203,11 @@ def _zip(folder: Path, work: Path, language: str, front: Callable[[Path, list[st
     if not packed.exists():
         for old in work.glob("*.zip"):
             old.unlink()
-        store(packed, _packed(files, f"d2lmini-{language}"))
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for address, data in sorted(files.items()):
+                entry = zipfile.ZipInfo(f"d2lmini-{language}/{address}")  # dated 1980
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+        store(packed, buffer.getvalue())
     return packed
-
-
-def _packed(files: dict[str, bytes], top: str) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for address, data in sorted(files.items()):
-            entry = zipfile.ZipInfo(f"{top}/{address}")  # dated 1980
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
-    return packed.getvalue()

@@ -7,8 +7,7 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-
+from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook.widgets.bundler import bundle
 
@@ -46,12 +45,11 @@ def script(name: str, language: str) -> str:
         language: one of `LANGUAGES`.
     """
     known = words(language)
-    modules = {f"course:{shared}": WIDGETS / f"{shared}.js" for shared in SHARED}
-    virtual = {module: path.read_text(encoding="utf-8") for module, path in modules.items()}
+    virtual = {f"course:{part}": (WIDGETS / f"{part}.js").read_text(encoding="utf-8") for part in SHARED}
     virtual |= {
-        "course:words": f"export default {_js(said(name, language))};\n"
-        f"export const language = {_js({'tag': known['language']['tag']})};",
-        "course:markup": f"export default {_js(_markup(name, known['site']))};",
+        "course:words": f"export default {compact_json(said(name, language))};\n"
+        f"export const language = {compact_json({'tag': known['language']['tag']})};",
+        "course:markup": f"export default {compact_json(_markup(name, known['site']))};",
         "course:minisearch": MINISEARCH.read_text(encoding="utf-8").replace(
             "export { MiniSearch as default };", "export default MiniSearch;"
         ),
@@ -66,11 +64,11 @@ def _markup(name: str, site: dict[str, Any]) -> str:
     """Return the dialog of a script, if it has one."""
     if not (FOLDER / f"{name}.html").exists():
         return ""
-    templates = Environment(loader=FileSystemLoader(FOLDER), autoescape=True)
-    return re.sub(r"\n\s*", "", templates.get_template(f"{name}.html").render(words=site))
+    return re.sub(r"\n\s*", "", render(f"theme/scripts/{name}.html", words=site))
 
 
-def _js(value: Any) -> str:
+def compact_json(value: Any) -> str:
+    """Return JSON as browsers fetch it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -14,17 +14,8 @@ from d2lmini.notebook.content import filled
 
 BLOCKS = {"p", "li", "td", "th", "div", "pre", "dt", "dd", "h1", "h2", "h3", "h4", "ul", "ol"}
 HEADINGS = {"h1", "h2", "h3"}
-SKIPPED = {
-    "svg",
-    "summary",
-    ".d2l-widget",
-    ".katex-html",
-    ".permalink",
-    ".visually-hidden",
-    ".behind",
-    ".sig-paren",
-}
-SKIPPED |= {".way-on", ".times", ".solved", ".rule"}  # of the first page
+SKIPPED = {"svg", "summary", ".d2l-widget", ".katex-html", ".permalink", ".visually-hidden", ".behind"}
+SKIPPED |= {".sig-paren", ".way-on", ".times", ".solved", ".rule"}  # of the reference; of the first page
 UNREAD = SKIPPED | {".cell_output"}  # which may hold an exercise
 IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 SPACE = re.compile(r"\s+")

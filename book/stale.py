@@ -1,6 +1,5 @@
 """Which translated cells are older than their source, and which outputs than their code."""
 
-import ast
 import io
 import re
 import tokenize
@@ -19,13 +18,26 @@ def source_hash(cell: Cell, key: str = "source") -> str | None:
 
 
 def code(text: str) -> str:
-    """Return what must be the same in every language: the syntax tree, strings included, comments not."""
-    plain = LANGUAGE_LINE.sub(r"\1\2", text)
-    try:
-        # A magic keeps its place as an expression, so that a cell with other magics is other code.
-        return ast.dump(ast.parse(MAGIC.sub(lambda magic: f"{magic[1]}{magic[0].strip()!r}", plain)))
-    except SyntaxError:
-        return plain
+    r"""Return what of code is the same in every language: no comments, no blank lines, no language.
+
+    Example:
+        >>> code("x = 1") == code("# one\n\nx = 1  # and no more") != code("x = 2")
+        True
+    """
+    # a magic keeps its place as an expression, so that a cell with other magics is other code
+    plain = LANGUAGE_LINE.sub(r"\1\2", MAGIC.sub(lambda magic: f"{magic[1]}{magic[0].strip()!r}", text))
+    lines = plain.splitlines()
+    with suppress(SyntaxError, tokenize.TokenError):
+        for token in tokenize.generate_tokens(io.StringIO(plain).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def code_hash(text: str) -> str:
+    """Return the hash of code that its outputs keep."""
+    return fingerprint(code(text))
 
 
 def is_stale(english: Cell, translated: Cell) -> bool:
@@ -51,23 +63,6 @@ def stale_cells(english: Notebook, translated: Notebook) -> list[str]:
         if before is not None and not same:
             stale[before] = None
     return list(stale)
-
-
-def code_hash(text: str) -> str:
-    r"""Return the hash of code that its outputs keep: comments, blank lines and the language do not count.
-
-    Example:
-        >>> code_hash("x = 1") == code_hash("# one\n\nx = 1  # and no more") != code_hash("x = 2")
-        True
-    """
-    plain = LANGUAGE_LINE.sub(r"\1\2", MAGIC.sub(lambda magic: f"{magic[1]}{magic[0].strip()!r}", text))
-    lines = plain.splitlines()
-    with suppress(SyntaxError, tokenize.TokenError):
-        for token in tokenize.generate_tokens(io.StringIO(plain).readline):
-            if token.type == tokenize.COMMENT:
-                row, column = token.start
-                lines[row - 1] = lines[row - 1][:column]
-    return fingerprint("\n".join(line.rstrip() for line in lines if line.strip()))
 
 
 def stamp_outputs(notebook: Notebook) -> None:

@@ -14,13 +14,14 @@ from playwright.sync_api import expect
 
 import d2lmini as d2l
 from book import katex, licenses
-from book.build import parts, table_of_contents
+from book.contents import pages, table_of_contents
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette, progress
 
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-PARTS = {**dict(parts(table_of_contents(ROOT))), licenses.PAGE: licenses.PAGE}  # page → its part of the book
+# page → its part of the book
+PARTS = {name: part for name, part, _ in pages(table_of_contents(ROOT))} | {licenses.PAGE: licenses.PAGE}
 PAGES = list(PARTS)
 DARK_PAGE = "rgb({}, {}, {})".format(*bytes.fromhex(palette.COLORS["bg"][True].removeprefix("#")))
 RULES = {

@@ -2,11 +2,15 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 from making import ROOT
 
-from book.glossary import Finder, link_terms, read
+from book.ext import terms
+from book.glossary import Finder, read
 from d2lmini.language import LANGUAGES
 
 LINK = re.compile(r'<a class="term" data-term="(\d+)" href="([^"]+)">')
@@ -17,7 +21,7 @@ def found(language: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("language", "text", "terms"),
+    ("language", "text", "expected"),
     [
         (
             "en",
@@ -40,18 +44,33 @@ def found(language: str, text: str) -> list[str]:
         ("zh", "值得一提，平均值", []),
     ],
 )
-def test_the_longest_term_is_found_and_no_part_of_another_word(language, text, terms):
-    assert found(language, text) == terms
+def test_the_longest_term_is_found_and_no_part_of_another_word(language, text, expected):
+    assert found(language, text) == expected
 
 
-def test_a_term_is_a_link_to_its_section_but_not_within_it():
-    mark = '<a class="term" data-term="0" data-in="{}">key</a>'.format
-    page = f"<p>{mark('before')}</p><p>{mark('home')}</p>"
-    lines = {"0": ["meaning", "terms-attention"]}
-    link = '<a class="term" data-term="0" href="{}">key</a>'.format
-    assert link_terms(page, "a", ["a#home"], lines) == f"<p>{link('a.html#home')}</p><p>key</p>"
-    assert link_terms(page, "b", ["a#home"], lines).count(link("a.html#home")) == 2
-    assert link_terms(page, "b", [""], lines).count(link("glossary.html#terms-attention")) == 2
+@pytest.mark.parametrize(
+    ("page", "section", "place", "link"),
+    [
+        ("a", "before", "a#home", "a.html#home"),
+        ("a", "home", "a#home", ""),
+        ("b", "home", "a#home", "a.html#home"),
+        ("b", "home", "", "glossary.html#terms-attention"),
+    ],
+)
+def test_a_term_is_a_link_to_its_section_but_not_within_it(monkeypatch, page, section, place, link):
+    rows = [{"en": "token", "note": "", "section": place}]
+    lines = {0: ("meaning", "terms-attention")}
+    app = SimpleNamespace(
+        env=None, d2lmini_terms=rows, d2lmini_lines=lines, d2lmini_finder=Finder(rows, "en")
+    )
+    monkeypatch.setattr(terms, "chapters", lambda env: [{"doc": page, "number": 1}])
+    document = new_document("page")
+    paragraph = nodes.paragraph("", "", nodes.Text("One token <b>"))
+    document += nodes.section("", paragraph, ids=[section])
+    terms.mark(app, document, page)
+    marked = f'<a class="term" data-term="0" href="{link}">token</a>'
+    assert [node.astext() for node in document.findall(nodes.raw)] == ([marked] if link else [])
+    assert paragraph.astext() == f"One {marked if link else 'token'} <b>"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,7 +1,7 @@
 """The Sphinx side of the course: what turns a stored notebook into a page.
 
 One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `terms`
-marks the glossary's, `maths` typesets, `svg` brings figures in, `api` writes the reference, `page` fills the
+marks the glossary's, `maths` typesets, `api` writes the reference, `page` fills the
 template, `welcome` makes the first page, `assets` writes styles and widgets.
 """
 
@@ -24,10 +24,6 @@ def _complete_config(app: Sphinx, config: Config) -> None:
     config.nb_code_prompt_show = words(config.d2lmini_language)["site"]["show_code"]
 
 
-def _no_own_search(app: Sphinx) -> None:
-    app.builder.search = False  # type: ignore[attr-defined]  # book/search.py reads the finished pages
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("d2lmini_version", "", "env")
     # set by book.build: the folder in chapters/, the languages built side by side, the size of the PDF in MB
@@ -38,7 +34,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("comments_config", None, "html")
     app.add_html_theme("d2lmini", str(assets.BOOK / "theme"))
     app.connect("config-inited", _complete_config)
-    app.connect("builder-inited", _no_own_search)
+    # book/search.py reads the finished pages
+    app.connect("builder-inited", lambda app: setattr(app.builder, "search", False))
     for part in (api, notebook, anchors, terms, maths, welcome, page, assets):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

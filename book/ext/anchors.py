@@ -52,25 +52,11 @@ class NameSections(SphinxTransform):
         for cell_id in behind:
             before = [head for head in slugs if position[head] <= position[cell_id]]
             marked.update(before[-1:])  # sections lie in the order of their cells
+        page, site = self.env.docname, words(self.config.d2lmini_language)["site"]
         for anchor in marked:
-            self.document.ids[anchor].insert(1, behind_note(anchor))
-
-
-class behind_note(nodes.General, nodes.Element):
-    """Says that a section is older than its English source."""
-
-    def __init__(self, anchor: str = "", **attributes: Any) -> None:
-        super().__init__("", anchor=anchor, **attributes)
-
-
-def _visit_note(self: Any, node: behind_note) -> None:
-    site = words(self.config.d2lmini_language)["site"]
-    page = self.builder.current_docname
-    self.body.append(
-        f'<p class="behind">{escape(site["behind"])} '
-        f'<a href="../en/{page}.html#{node["anchor"]}" hreflang="en">{escape(site["behind_link"])}</a></p>\n'
-    )
-    raise nodes.SkipNode
+            there = f'<a href="../en/{page}.html#{anchor}" hreflang="en">{escape(site["behind_link"])}</a>'
+            note = f'<p class="behind">{escape(site["behind"])} {there}</p>\n'
+            self.document.ids[anchor].insert(1, nodes.raw("", note, format="html"))
 
 
 class JoinChineseLines(SphinxTransform):
@@ -127,7 +113,6 @@ def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(behind_note, html=(_visit_note, None))
     app.add_transform(NameSections)
     app.add_transform(JoinChineseLines)
     app.add_transform(NumberFormulas)

@@ -6,13 +6,14 @@ import io
 import logging
 import re
 import shutil
-import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import fontTools
 from fontTools.ttLib import TTFont
-from pygments.formatters import HtmlFormatter
+from pygments.styles import get_style_by_name
+from pygments.token import STANDARD_TYPES
 from sphinx.application import Sphinx
 
 from book import scripts
@@ -49,6 +50,12 @@ CLASSES_OF_FONT = {
     "Size4-Regular": "delim-size4",
 }
 FONT_OF_CLASS = {name: font for font, names in CLASSES_OF_FONT.items() for name in names.split()}
+# the colors of code in each theme, and the color among them that is the text's
+CODE_STYLES = {
+    "": ("a11y-high-contrast-light", "080808"),
+    '[data-theme="dark"] ': ("github-dark", "e6edf3"),
+}
+PRINTED = ("go", "gp")  # which only one of the two knows
 
 
 class _FormulaCharacters(NestedParser[str | None]):
@@ -86,19 +93,13 @@ def cut_font(path: Path, characters: str) -> bytes:
     made_from = hashlib.sha256(Path(__file__).read_bytes() + fontTools.version.encode() + path.read_bytes())
     made_from.update(characters.encode())
     file = CUT_FONTS / f"{made_from.hexdigest()[:32]}.woff2"
-    if file.exists():
-        file.touch()  # as `forget_unused_fonts` sees it
-    else:
+    if not file.exists():
         CUT_FONTS.mkdir(parents=True, exist_ok=True)
-        store(file, _cut(path, characters))
+        font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
+        # without names: the licenses reserve them for the unchanged fonts
+        keep_only(font, characters, desubroutinize=True, notdef_outline=False, name_IDs=[])
+        store(file, saved(font, "woff2"))
     return file.read_bytes()
-
-
-def forget_unused_fonts() -> None:
-    """Remove the fonts that no build asked for in a month."""
-    for file in CUT_FONTS.glob("*"):
-        if time.time() - file.stat().st_mtime > 30 * 24 * 3600:
-            file.unlink(missing_ok=True)
 
 
 def saved(font: TTFont, flavor: str | None = None) -> bytes:
@@ -115,17 +116,14 @@ def _unpacked(path: Path) -> bytes:
     return saved(TTFont(path, recalcTimestamp=False))
 
 
-def _cut(path: Path, characters: str) -> bytes:
+def keep_only(font: TTFont, characters: str, **options: Any) -> None:
+    """Take from a font all other characters."""
     from fontTools import subset  # slow to import, and most builds find every font cut
 
-    font = TTFont(io.BytesIO(_unpacked(path)), recalcTimestamp=False)
-    # without names: the licenses reserve them for the unchanged fonts
-    options = subset.Options(hinting=False, desubroutinize=True, notdef_outline=False, name_IDs=[])
-    options.drop_tables += ["BASE", "STAT"]
-    cutter = subset.Subsetter(options)
+    cutter = subset.Subsetter(subset.Options(hinting=False, **options))
+    cutter.options.drop_tables += ["BASE", "STAT"]
     cutter.populate(text=characters)
     cutter.subset(font)
-    return saved(font, "woff2")
 
 
 def font_face(family: str, style: str, path: Path, characters: str) -> str:
@@ -205,24 +203,15 @@ def welcome_styles() -> str:
 
 @cache
 def code_styles() -> str:
-    """The colors of code in both themes."""
-    light = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
-    dark = HtmlFormatter(style="github-dark").get_style_defs('[data-theme="dark"] .highlight')
-    tokens = "\n".join(
-        line for line in (light + "\n" + dark).splitlines() if re.search(r"\.highlight \.\w+ \{", line)
-    )
-    # a color like the text's needs no rule, but for what the light theme colors
-    lit = set(re.findall(r"\.highlight \.(\w+) \{ color: #(?!080808)", light))
-    kept = [
-        line
-        for line in tokens.splitlines()
-        if "#E6EDF3" in line and re.findall(r"\.(\w+) \{", line)[0] in lit
-    ]
-    # weight and slope are the theme's business: code keeps one face
-    tokens = re.sub(r"background-color: [^;}]*;?|font-weight: bold;?|color: #(?:080808|E6EDF3);?", "", tokens)
-    # line numbers; what is printed, of which only one of the two knows
-    tokens = re.sub(r"^.*\.(?:linenos|g[op]) .*$|^.*\{\s*\}.*$", "", tokens, flags=re.MULTILINE)
-    return minify(tokens + "\n".join(kept))
+    """The colors of code in both themes; the text's needs no rule, but where the light theme has another."""
+    rules: dict[tuple[str, str], str] = {}
+    for theme, (style, plain) in CODE_STYLES.items():
+        for token, look in get_style_by_name(style):
+            name = STANDARD_TYPES.get(token)
+            if name and name not in PRINTED and (look["color"] != plain or ("", name) in rules):
+                slope = ";font-style:italic" if look["italic"] else ""
+                rules[theme, name] = f"{theme}.highlight .{name}{{color:#{look['color']}{slope}}}"
+    return "".join(rules.values())
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

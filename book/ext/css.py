@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import tinycss2
@@ -12,37 +12,18 @@ import tinycss2
 CLASS = re.compile(r'class="([^"]*)"')
 QUOTED = re.compile(r'"([^"\n]*)"|`([^`]*)`')
 NAME = re.compile(r"[\w-]+")
+# a comment; strings and what stands in brackets, which stay as they are; needless spaces, and semicolons
+COMMENT = re.compile(r'("[^"]*")|/\*.*?\*/', re.DOTALL)
+KEPT = r'("[^"]*"|\((?:"[^"]*"|[^()"]|\([^()]*\))*\))'
+SPACES = re.compile(KEPT + r"|\s*([{},;>])\s*|(:)\s+|\s+")
+LAST = re.compile(KEPT + r"|;(})")
 
 
 def minify(css: str) -> str:
     """Return the same rules without comments, line breaks and needless spaces; strings stay as they are."""
-    return str(tinycss2.serialize(_minified(tinycss2.parse_component_value_list(css, skip_comments=True))))
-
-
-def _minified(tokens: list[Any]) -> list[Any]:
-    needed: list[Any] = []
-    for position, token in enumerate(tokens):
-        if token.type == "whitespace":
-            before = needed[-1] if needed else None
-            after = tokens[position + 1] if position + 1 < len(tokens) else None
-            if _separates(before) or before == ":" or _separates(after):
-                continue
-            token.value = " "
-        elif token.type == "{} block":
-            token.content = _minified(token.content)
-            if token.content and token.content[-1] == ";":
-                token.content.pop()
-        needed.append(token)
-    return needed
-
-
-def _separates(token: Any | None) -> bool:
-    """Say whether a token, or the end, separates its neighbors, so that they need no space."""
-    return (
-        token is None
-        or token.type in ("{} block", "whitespace")
-        or (token.type == "literal" and token.value in ";,>")
-    )
+    css = COMMENT.sub(r"\1", css).strip()
+    css = SPACES.sub(lambda part: part[1] or part[2] or part[3] or " ", css)
+    return LAST.sub(r"\1\2", css)
 
 
 def used_rules(css: str, page: str, scripts: str = "") -> str:
@@ -60,7 +41,10 @@ def _rules(css: str) -> list[Any]:
 def _used(rules: Iterable[Any], classes: set[str]) -> Iterator[str]:
     for rule in rules:
         if rule.type == "qualified-rule":
-            selectors = [s for s in _split(rule.prelude) if _needed(s) <= classes]
+            groups = groupby(rule.prelude, lambda token: bool(token == ","))
+            selectors = [
+                s for s in (list(part) for comma, part in groups if not comma) if _needed(s) <= classes
+            ]
             if selectors:
                 listed = ",".join(tinycss2.serialize(selector).strip() for selector in selectors)
                 yield f"{listed}{{{tinycss2.serialize(rule.content)}}}"
@@ -71,17 +55,6 @@ def _used(rules: Iterable[Any], classes: set[str]) -> Iterator[str]:
         else:
             assert rule.type != "error", rule.message
             yield rule.serialize()
-
-
-def _split(prelude: list[Any]) -> list[list[Any]]:
-    """Return the selectors of a rule."""
-    selectors: list[list[Any]] = [[]]
-    for token in prelude:
-        if token == ",":
-            selectors.append([])
-        else:
-            selectors[-1].append(token)
-    return selectors
 
 
 def _needed(selector: list[Any]) -> set[str]:

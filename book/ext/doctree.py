@@ -5,22 +5,14 @@ from collections.abc import Iterator
 from docutils import nodes
 
 # where no word becomes a link
-NOT_PROSE = (
-    nodes.title,
-    nodes.literal,
-    nodes.literal_block,
-    nodes.math,
-    nodes.math_block,
-    nodes.raw,
-)
+NOT_PROSE = (nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 
 
 def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
     """Return a node and those around it, the innermost first."""
-    around: nodes.Node | None = node
-    while around is not None:
-        yield around
-        around = around.parent
+    while node is not None:
+        yield node
+        node = node.parent
 
 
 def is_within(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
 
 from book.ext.assets import code_styles
 
@@ -11,10 +10,9 @@ UNREAD = {
     *("reference", "row-even", "row-odd", "simple", "std", "std-doc", "std-ref", "descname", "descclassname"),
     *("sig-param", "xref", "py-obj", "toctree-wrapper", "compound"),
 }
-# the beginning of a formula; a tag of a span; the classes of an element; a block of code; a token in it and
-# its class; a span with a style; a comment of a script, on a line of its own or behind a statement
-FORMULA = re.compile(r'(<span class="katex">)')
-SPAN = re.compile(r"<(/?)span\b[^>]*>")
+# spans that need not be there: signatures nest, the last ones hold the others
+UNWRAPPED = ("pre", "w", "default_value", "sig-return-icon", "n", "sig-return-typehint")
+# the classes of an element; a block of code; a token in it and its class; a span with a style
 CLASSES = re.compile(r' class="([^"]*)"')
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 TOKEN = re.compile(r'<span(?: class="([^"]*)")?>([^<]*)</span>')
@@ -22,20 +20,6 @@ STYLED = re.compile(r'<span(?: class="([^"]*)")? style="([^"]*)">')
 # a browser knows it without being told; the second holds a formula and its TeX together, and there is no TeX
 HIDDEN = '<span class="colon">:</span>'
 NAMESPACE = re.compile(r' xmlns="http://www\.w3\.org/1998/Math/MathML"|</?semantics>')
-
-
-def _outside_formulas(change: Callable[[str], str], page: str) -> str:
-    """Change what stands between formulas."""
-    done, formulas = [], FORMULA.split(page)
-    done.append(change(formulas[0]))
-    for opening, rest in zip(formulas[1::2], formulas[2::2], strict=True):
-        depth = 1
-        for tag in SPAN.finditer(rest):
-            depth += -1 if tag[1] else 1
-            if not depth:
-                done += [opening, rest[: tag.end()], change(rest[tag.end() :])]
-                break
-    return "".join(done)
 
 
 def _without_classes(part: str) -> str:
@@ -55,8 +39,7 @@ def _plain_tokens(part: str) -> str:
     styled = set(re.findall(r"\.highlight \.(\w+)", code_styles()))
     part = CODE.sub(lambda code: _without_tokens(code[0], styled), part)
     part = part.replace(HIDDEN, "")
-    # signatures nest: the last ones hold the others
-    for unread in ("pre", "w", "default_value", "sig-return-icon", "n", "sig-return-typehint"):
+    for unread in UNWRAPPED:
         part = re.sub(
             rf'<span class="{unread}">((?:[^<]|<wbr>|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part
         )
@@ -65,8 +48,7 @@ def _plain_tokens(part: str) -> str:
 
 def compact_markup(page: str) -> tuple[str, str]:
     """Return the page in less markup, which looks and reads the same, and the rules that go with it."""
-    page = _outside_formulas(lambda part: _plain_tokens(_without_classes(part)), page)
-    page = NAMESPACE.sub("", page)
+    page = NAMESPACE.sub("", _plain_tokens(_without_classes(page)))
     times = Counter(style for _, style in STYLED.findall(page))
     repeated = [style for style in times if times[style] > 1]
     name = {style: f"k{number}" for number, style in enumerate(repeated)}

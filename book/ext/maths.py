@@ -32,12 +32,8 @@ def render(source: str, *, display: bool, where: str) -> str:
     return ANNOTATION.sub("", answer["html"])
 
 
-def _where(translator: Any, node: nodes.Element) -> str:
-    return str(translator.builder.current_docname)
-
-
 def _inline(self: Any, node: nodes.math) -> None:
-    formula = render(node.astext(), display=False, where=_where(self, node))
+    formula = render(node.astext(), display=False, where=self.builder.current_docname)
     after = node.next_node(descend=False, siblings=True)
     if isinstance(after, nodes.Text) and CLOSING.match(after):
         formula += "\u2060"  # a word joiner: else a line may begin with the mark
@@ -47,7 +43,7 @@ def _inline(self: Any, node: nodes.math) -> None:
 
 def _display(self: Any, node: nodes.math_block) -> None:
     anchor = f' id="{node["anchor"]}"' if "anchor" in node else ""
-    formula = render(node.astext(), display=True, where=_where(self, node))
+    formula = render(node.astext(), display=True, where=self.builder.current_docname)
     self.body.append(f'<div class="formula scroll" data-label="formula"{anchor}>{formula}</div>\n')
     raise nodes.SkipNode
 

@@ -3,18 +3,21 @@
 import ast
 import json
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
 
 from book import inputs
 from book.chapters import note_of, source as text_of
-from book.ext import svg, welcome
+from book.ext import welcome
 from book.stale import stale_cells
 from d2lmini.language import words
 from d2lmini.notebook.content import readable
+from d2lmini.notebook.svg import for_page
 from d2lmini.notebook.widgets import fallback, stored_widgets
 
 SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
@@ -27,13 +30,10 @@ def only_shows(code: str) -> bool:
         body = ast.parse(code).body
     except SyntaxError:  # a line for Jupyter, such as %pip
         return False
-    return (
-        len(body) == 1
-        and isinstance(body[0], ast.Expr)
-        and isinstance(body[0].value, ast.Call)
-        and ast.unparse(body[0].value.func) in SHOWN
-        and ast.get_source_segment(code, body[0]) == code.strip()
-    )
+    match body:
+        case [ast.Expr(value=ast.Call(func=called)) as call] if ast.unparse(called) in SHOWN:
+            return ast.get_source_segment(code, call) == code.strip()
+    return False
 
 
 def printed_code(notebook: dict[str, Any]) -> list[str]:
@@ -57,11 +57,16 @@ def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: s
     data = output.get("data", {})
     alt = output.get("metadata", {}).get("alt") or label
     if "image/svg+xml" in data:
-        drawing = "".join(data["image/svg+xml"])
-        output["data"] = {"text/html": svg.inline(drawing, prefix=prefix, alt=alt)}
+        try:
+            drawing = for_page("".join(data["image/svg+xml"]), prefix=prefix, alt=alt)
+        except ValueError as error:
+            where = f"the figure {prefix.rstrip('-')} (cell and number of the output)"
+            raise ExtensionError(f"{where}: {error}") from None
+        output["data"] = {"text/html": f'<div class="figure scroll" data-label="plot">{drawing}</div>'}
     elif "image/png" in data:
         picture = "".join(data["image/png"]).replace("\n", "")
-        output["data"] = {"text/html": svg.picture(picture, alt=alt)}
+        image = f'<img src="data:image/png;base64,{picture}" alt="{escape(alt)}">'
+        output["data"] = {"text/html": f'<div class="figure">{image}</div>'}
     elif "text/html" in data:
         markup = "".join(data["text/html"])
         for kind, name in stored_widgets(markup):

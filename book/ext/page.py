@@ -21,7 +21,6 @@ from d2lmini.language import words
 from d2lmini.letters import WIDE
 
 CHINESE = re.compile(f"[{WIDE}]")
-GITHUB = "https://github.com/"
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it can run
@@ -110,7 +109,9 @@ class Translator(HTML5Translator):
     def depart_section(self, node: nodes.Element) -> None:
         self.section_level -= 1
         if "progress" in node["ids"]:
-            self.body.append(_progress_button(words(self.config.d2lmini_language)["site"]))
+            label = escape(words(self.config.d2lmini_language)["site"]["progress_manage"])
+            button = f'<button data-opens="progress" aria-haspopup="dialog">{label}</button>'
+            self.body.append(f'<p class="buttons">{button}</p>\n')
         self.body.append("</section>\n")
 
     def visit_title(self, node: nodes.Element) -> None:
@@ -119,14 +120,10 @@ class Translator(HTML5Translator):
             return
         level = min(self.section_level, 6)
         anchor = escape(next(iter(node.parent["ids"]), ""), quote=True)
+        label = escape(words(self.config.d2lmini_language)["site"]["permalink"])
+        link = f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a>'
         self.body.append(f'<h{level} id="{anchor}">')
-        if level > 1 and anchor:
-            label = escape(words(self.config.d2lmini_language)["site"]["permalink"])
-            self.context.append(
-                f'<a class="permalink" href="#{anchor}" aria-label="{label}"></a></h{level}>\n'
-            )
-        else:
-            self.context.append(f"</h{level}>\n")
+        self.context.append(f"{link if level > 1 and anchor else ''}</h{level}>\n")
 
     def visit_desc(self, node: nodes.Element) -> None:
         self.body.append(self.starttag(node, "dl", LANG="en"))  # docstrings are English in every edition
@@ -145,13 +142,6 @@ class Translator(HTML5Translator):
     def depart_table(self, node: nodes.Element) -> None:
         super().depart_table(node)
         self.body.append("</div>\n")
-
-
-def _progress_button(site: dict[str, Any]) -> str:
-    return (
-        '<p class="buttons"><button data-opens="progress" aria-haspopup="dialog">'
-        f"{escape(site['progress_manage'])}</button></p>\n"
-    )
 
 
 def _hidden_cell(self: Any, node: nodes.Element) -> None:
@@ -189,7 +179,7 @@ def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     anchors = [
         [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()] for meta in env.metadata.values()
     ]
-    terms = sorted(app.d2lmini_lines)  # type: ignore[attr-defined]
+    terms = sorted((number, group) for number, (_, group) in app.d2lmini_lines.items())  # type: ignore[attr-defined]
     formulas = sorted((name, meta.get("formulas")) for name, meta in env.metadata.items())
     shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
     if getattr(env, "d2lmini_shown", None) == shown:
@@ -245,9 +235,6 @@ def fill(
     name = pagename.rsplit("/", 1)[-1]
     repository = context.get("theme_repository_url", "").rstrip("/")
     branch = context.get("theme_repository_branch") or "main"
-    path = f"{branch}/chapters/{language}/{name}.ipynb"
-    raw = repository.replace(GITHUB, "https://raw.githubusercontent.com/")
-    colab = repository.replace(GITHUB, "https://colab.research.google.com/github/")
     meta = env.metadata.get(pagename, {})
     position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
     base = (config.html_baseurl or "").rstrip("/")
@@ -282,13 +269,7 @@ def fill(
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
         "description": meta.get("description") or site["tagline"],
-        "colab": f"{colab}/blob/{path}" if notebook else "",
-        "source": f"{repository}/blob/{path}" if notebook else "",
-        "kaggle": f"https://www.kaggle.com/kernels/welcome?src={raw}/{path}",
-        "lab": f"git clone {repository}\ncd {repository.rsplit('/', 1)[-1]}\n"
-        f"python3 course.py lab {name} --lang {language}",
-        "jupyter": "python3 -m venv jupyter\njupyter/bin/pip install jupyterlab\n"
-        f"jupyter/bin/jupyter lab {name}.ipynb",
+        "path": f"{branch}/chapters/{language}/{name}.ipynb" if notebook else "",
         "report": _report(app, pagename, repository, base),
         "repository": repository,
         "has_formulas": 'class="katex"' in body,

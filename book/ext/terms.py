@@ -14,35 +14,22 @@ from sphinx.application import Sphinx
 from book import katex
 from book.ext.doctree import NOT_PROSE, ancestors, is_within
 from book.ext.page import chapters
-from book.glossary import FILE, PAGE, Finder, read
+from book.glossary import FILE, PAGE, Finder, address, read
 
 COLON = re.compile(r"[:：]\s*")
 
 
-class glossary_term(nodes.General, nodes.Element):
-    """A term in the text of a page: the row of the glossary, and the section in which it stands."""
-
-
-def _visit_term(self: Any, node: glossary_term) -> None:
-    self.body.append(
-        f'<a class="term" data-term="{node["number"]}" data-in="{escape(node["section"])}">'
-        f"{escape(node['text'], quote=False)}</a>"
-    )
-    raise nodes.SkipNode
-
-
-def _lines(app: Sphinx) -> dict[int, nodes.paragraph]:
-    """The row of the glossary that each entry of the glossary's page is about."""
-    rows = read(Path(app.srcdir).parents[1])
+def _lines(app: Sphinx, rows: list[dict[str, str]]) -> dict[int, tuple[str, str]]:
+    """Return what the glossary's page says of each row that it has a line on, and the anchor of its group."""
     if PAGE not in app.env.found_docs or not rows:
         return {}
-    known = {row[app.config.d2lmini_language]: number for number, row in enumerate(rows)}
-    found = {}
+    numbers = {row[app.config.d2lmini_language]: number for number, row in enumerate(rows)}
+    lines = {}
     for entry in app.env.get_doctree(PAGE).findall(nodes.list_item):
         name = next(entry[0].findall(nodes.strong), None)
-        if name is not None and (number := known.get(name.astext())) is not None:
-            found[number] = entry[0]
-    return found
+        if name is not None and (number := numbers.get(name.astext())) is not None:
+            lines[number] = (_meaning(entry[0]), _section(entry))
+    return lines
 
 
 def _meaning(line: nodes.Element) -> str:
@@ -63,8 +50,8 @@ def _meaning(line: nodes.Element) -> str:
 
 def _prepare(app: Sphinx, env: Any) -> list[str]:
     """Once all pages are read: what to look for."""
-    rows = read(Path(app.srcdir).parents[1])
-    app.d2lmini_lines = _lines(app)  # type: ignore[attr-defined]
+    app.d2lmini_terms = rows = read(Path(app.srcdir).parents[1])  # type: ignore[attr-defined]
+    app.d2lmini_lines = _lines(app, rows)  # type: ignore[attr-defined]
     app.d2lmini_finder = Finder(rows, app.config.d2lmini_language)  # type: ignore[attr-defined]
     return []
 
@@ -85,7 +72,7 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for parent, run in _texts(doctree):
         if is_within(parent, *NOT_PROSE, nodes.table, nodes.emphasis):
             continue  # emphasis: words in another language, titles of works
-        section = _section(parent)
+        here = f"{docname}.html#{_section(parent)}"
         # bold is what is explained here, and a link leads there already
         served = is_within(parent, nodes.strong, nodes.reference)
         text = "".join(run)
@@ -95,10 +82,13 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             if number in met or number not in lines:
                 continue
             met.add(number)
-            if served:
+            there = address(app.d2lmini_terms[number], lines[number][1])  # type: ignore[attr-defined]
+            if served or there == here:
                 continue
             pieces.append(nodes.Text(text[done:start]))
-            pieces.append(glossary_term("", number=number, section=section, text=text[start:end]))
+            name = escape(text[start:end], quote=False)
+            link = f'<a class="term" data-term="{number}" href="{escape(there)}">{name}</a>'
+            pieces.append(nodes.raw("", link, format="html"))
             done = end
         if pieces:
             place = parent.index(run[0])
@@ -108,10 +98,8 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    lines = app.d2lmini_lines.items()  # type: ignore[attr-defined]
-    told = {number: [_meaning(line), _section(line)] for number, line in lines}
-    file = Path(app.outdir) / "_static" / FILE
-    file.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+    lines = app.d2lmini_lines  # type: ignore[attr-defined]
+    (Path(app.outdir) / "_static" / FILE).write_text(json.dumps(lines), encoding="utf-8")
 
 
 def _section(node: nodes.Element) -> str:
@@ -120,7 +108,6 @@ def _section(node: nodes.Element) -> str:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(glossary_term, html=(_visit_term, None))
     app.connect("env-updated", _prepare)
     app.connect("doctree-resolved", mark)
     app.connect("build-finished", write)

@@ -4,12 +4,11 @@ import json
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
-
-from book.contents import base_address, configuration, parts, table_of_contents
+from book.contents import base_address, configuration, pages, table_of_contents
 from book.ext import assets
 from book.katex import FOLDER as KATEX
 from book.paper.exercises import on_paper
+from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook.widgets import stored_widgets
 
@@ -33,24 +32,20 @@ def document(root: Path, site: Path, language: str) -> str:
     """
     config = configuration(root)
     found = words(language)
-    pages, number = [], 0
-    for name, part in parts(table_of_contents(root)):
-        number += part == "chapters"
+    printed = []
+    for name, _, number in pages(table_of_contents(root)):
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
         exercises = {id: on_paper(id, language) for kind, id in stored_widgets(text) if kind == "exercise"}
-        pages.append({"name": name, "number": number if part == "chapters" else None, "exercises": exercises})
+        printed.append({"name": name, "number": number, "exercises": exercises})
     live = live_address(root)
     given = {
-        "pages": pages,
-        "words": {
-            **found["site"]["pdf"],
-            **{key: found["exercises"][key] for key in ("hint", "stronger_hint")},
-        },
+        "pages": printed,
+        "words": found["site"]["pdf"] | {key: found["exercises"][key] for key in ("hint", "stronger_hint")},
         "language": language,
         "live": live,
     }
-    template = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("document.html")
-    return template.render(
+    return render(
+        "paper/document.html",
         tag=found["language"]["tag"],
         language=language,
         site=found["site"],
@@ -76,6 +71,5 @@ def file(name: str) -> bytes:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    if name.startswith("katex/"):
-        return (KATEX / "fonts" / Path(name).name).read_bytes()
-    return (HERE / Path(name).name).read_bytes()
+    folder = KATEX / "fonts" if name.startswith("katex/") else HERE
+    return (folder / Path(name).name).read_bytes()

@@ -5,16 +5,14 @@ drawings of single letters, without a name. Of a TrueType face it makes a subset
 """
 
 import os
-import sys
 from pathlib import Path
 
-from fontTools import subset
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.cu2quPen import Cu2QuPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTCollection, TTFont, newTable
 
-from book.ext.assets import saved
+from book.ext.assets import keep_only, saved
 
 # Noto Sans CJK is the same design in one file for all regions, or in one for simplified Chinese
 NAMES = {
@@ -29,18 +27,12 @@ class FontMissing(Exception):
 
 
 def _font_folders() -> list[Path]:
-    home = Path.home()
-    if sys.platform == "darwin":
-        return [home / "Library/Fonts", Path("/Library/Fonts"), Path("/System/Library/Fonts")]
-    if os.name == "nt":
-        local = Path(os.environ.get("LOCALAPPDATA", home)) / "Microsoft/Windows/Fonts"
-        return [local, Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts"]
-    return [
-        home / ".local/share/fonts",
-        home / ".fonts",
-        Path("/usr/local/share/fonts"),
-        Path("/usr/share/fonts"),
-    ]
+    """Return the folders of this machine that have fonts, on whichever system."""
+    home, local = Path.home(), os.environ.get("LOCALAPPDATA", "/nowhere")
+    mac = [home / "Library/Fonts", Path("/Library/Fonts"), Path("/System/Library/Fonts")]
+    windows = [Path(local, "Microsoft/Windows/Fonts"), Path(os.environ.get("WINDIR", "/nowhere"), "Fonts")]
+    linux = [home / ".local/share/fonts", home / ".fonts", Path("/usr/local/share/fonts")]
+    return [folder for folder in (*mac, *windows, *linux, Path("/usr/share/fonts")) if folder.exists()]
 
 
 def find_chinese(weight: int) -> Path:
@@ -50,7 +42,7 @@ def find_chinese(weight: int) -> Path:
         FontMissing: there is none.
     """
     for folder in _font_folders():
-        files = {path.name: path for path in folder.rglob("*.[ot]t[cf]")} if folder.exists() else {}
+        files = {path.name: path for path in folder.rglob("*.[ot]t[cf]")}
         for name in NAMES[weight]:
             if name in files:
                 return files[name]
@@ -71,10 +63,7 @@ def chinese_face(characters: str, weight: int) -> bytes:
     font = _of_simplified_chinese(path)
     if lacking := sorted(set(characters) - {chr(code) for code in font.getBestCmap()}):
         raise FontMissing(f"{path} has no {' '.join(lacking)}; take them out of the text.")
-    options = subset.Options(hinting=False, layout_features=["*"], name_IDs=["*"], notdef_outline=True)
-    cutter = subset.Subsetter(options)
-    cutter.populate(text=characters)
-    cutter.subset(font)
+    keep_only(font, characters, layout_features=["*"], name_IDs=["*"], notdef_outline=True)
     if "CFF " in font:
         _to_truetype(font)
     return saved(font)
