@@ -3,7 +3,7 @@
 // for the chosen query.
 
 import { clamp, softmax } from "./arithmetic.js";
-import { element, freshId, svg } from "./dom.js";
+import { button, element, freshId, svg } from "./dom.js";
 import { choice, frame, placeByKey } from "./frame.js";
 import { linkButton } from "./link-button.js";
 import { hatching, rect, setSize, textAt } from "./picture.js";
@@ -106,10 +106,7 @@ function render({ el }) {
     () => view.temperature === HOTTEST,
     () => view.map === "scores",
   ];
-  const tries = thingsToTry(
-    words,
-    facts().map((found, i) => ({ values: found, met: met[i] })),
-  );
+  const tries = thingsToTry(words, facts(), met);
   const scene = element("div", { class: "scene", tabindex: -1 }, arcs, tokenRow);
   const { undress } = frame(
     el,
@@ -190,28 +187,21 @@ function render({ el }) {
   }
 
   function drawTokens(tokens, row) {
-    if (buttons.length !== tokens.length || buttons.some((button, i) => button.dataset.word !== tokens[i])) {
+    if (buttons.length !== tokens.length || buttons.some(({ dataset }, i) => dataset.word !== tokens[i])) {
       buttons = tokens.map((word, i) =>
-        element(
-          "button",
-          {
-            type: "button",
-            role: "radio",
-            "data-word": word,
-            onclick: () => select(i),
-            onpointerenter: (event) => event.pointerType === "mouse" && select(i),
-          },
-          element("span", {}, word),
-          element("span", { class: "share" }),
-        ),
+        button([element("span", {}, word), element("span", { class: "share" })], () => select(i), {
+          role: "radio",
+          "data-word": word,
+          onpointerenter: (event) => event.pointerType === "mouse" && select(i),
+        }),
       );
       tokenRow.replaceChildren(...buttons);
       tokenRow.style.gridTemplateColumns = `repeat(${tokens.length}, minmax(3.2em, 1fr))`;
     }
-    buttons.forEach((button, i) => {
-      button.setAttribute("aria-checked", i === view.token);
-      button.tabIndex = i === view.token ? 0 : -1;
-      button.lastChild.textContent = row[i].toFixed(3);
+    buttons.forEach((word, i) => {
+      word.setAttribute("aria-checked", i === view.token);
+      word.tabIndex = i === view.token ? 0 : -1;
+      word.lastChild.textContent = row[i].toFixed(3);
     });
   }
 
@@ -267,24 +257,20 @@ function render({ el }) {
     const under = divisors.length > 1 ? `(${divisors.join(" · ")})` : divisors.join("");
     const formula = under ? `q·k / ${under}` : "q·k";
     const cell = (...content) => element("td", {}, ...content);
-    const title = (text, how, kind) =>
-      element("th", { scope: "col", class: kind }, text, element("span", { class: "how" }, how));
+    const tableRow = (...cells) => element("tr", {}, ...cells);
+    const computed = (how) => element("span", { class: "how" }, how);
+    const titles = [
+      [words.column, "k", "key"],
+      [words.score, formula],
+      [words.weight, "softmax"],
+      [words.value, "v", "value"],
+      [words.share, "w·v", "output"],
+    ].map(([text, how, kind]) => element("th", { scope: "col", class: kind }, text, computed(how)));
     const parts = shares(weights, V);
+    const sum = element("th", { scope: "row", colspan: 4, class: "output" }, words.output);
     steps.replaceChildren(
       element("caption", {}, fill(words.steps, { token: tokens[view.token] })),
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          title(words.column, "k", "key"),
-          title(words.score, formula),
-          title(words.weight, "softmax"),
-          title(words.value, "v", "value"),
-          title(words.share, "w·v", "output"),
-        ),
-      ),
+      element("thead", {}, tableRow(titles)),
       element(
         "tbody",
         {},
@@ -300,16 +286,7 @@ function render({ el }) {
           ),
         ),
       ),
-      element(
-        "tfoot",
-        {},
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row", colspan: 4, class: "output" }, words.output),
-          cell(bars(total(parts), "var(--w-output)")),
-        ),
-      ),
+      element("tfoot", {}, tableRow(sum, cell(bars(total(parts), "var(--w-output)")))),
     );
   }
 

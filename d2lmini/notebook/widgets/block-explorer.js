@@ -14,7 +14,7 @@ import {
   zeros,
 } from "./block-walk.js";
 import { clamp, clampInteger } from "./arithmetic.js";
-import { element, freshId, svg } from "./dom.js";
+import { button, element, freshId, svg } from "./dom.js";
 import { choice, frame, placeByKey, tableHead } from "./frame.js";
 import { hatching, rect } from "./picture.js";
 import { shareView, sharedView } from "./shared-view.js";
@@ -88,12 +88,8 @@ function render({ model: host, el }) {
   const chips = STOPS.map((stop) => {
     const kind = kindOf(stop);
     const shown = words.parts[kind] ?? words.parts[stop.part];
-    const place = gridPlace(stop);
-    return element(
-      "button",
-      { type: "button", class: kind, style: place, "aria-label": placeOf(stop), onclick: () => go(stop.name) },
-      shown,
-    );
+    const attributes = { class: kind, style: gridPlace(stop), "aria-label": placeOf(stop) };
+    return button(shown, () => go(stop.name), attributes);
   });
   const map = element(
     "div",
@@ -106,8 +102,8 @@ function render({ model: host, el }) {
     drawing("loop", 8, "M0 .5H10V7.5H6", "M6 7.38L0 7.5L6 7.62z"),
     chips,
   );
-  const previous = element("button", { type: "button", onclick: () => move(-1) }, `← ${words.previous}`);
-  const next = element("button", { type: "button", class: "next", onclick: () => move(1) });
+  const previous = button(`← ${words.previous}`, () => move(-1));
+  const next = button("", () => move(1), { class: "next" });
   const counter = element("span", { class: "counter" });
   const heading = element("p", { class: "heading" });
   const told = element("p", { class: "said" });
@@ -128,28 +124,19 @@ function render({ model: host, el }) {
     heard,
   );
   const at = (part) => state === "awake" && view.stop.endsWith(part);
-  const atSharpest = () => {
-    if (!at(".attention")) return false;
-    const { block, from } = sharpest(walk.seen);
-    return at(`.block${block}.attention`) && view.token === from;
-  };
-  const atRunnerUp = () =>
-    state === "awake" && walk.numbers[0] === candidates(walk.seen["decoder.logits"][0], 2)[1].number;
   const met = [
     () => at("encoder.position"),
-    atSharpest,
+    () => {
+      if (!at(".attention")) return false;
+      const { block, from } = sharpest(walk.seen);
+      return at(`.block${block}.attention`) && view.token === from;
+    },
     () => at(".ffn"),
     () => at(".attention1") && view.mark === 0,
-    atRunnerUp,
+    () => state === "awake" && walk.numbers[0] === candidates(walk.seen["decoder.logits"][0], 2)[1].number,
   ];
-  const tries = thingsToTry(
-    words,
-    met.map((reached, i) => ({
-      met: reached,
-      later: () => touch().then(() => answers()[i]),
-      otherwise: words.failed,
-    })),
-  );
+  const later = met.map((_, i) => () => touch().then(() => answers()[i]));
+  const tries = thingsToTry(words, later, met, words.failed);
   const { root, undress } = frame(
     el,
     "d2l-block",
@@ -210,9 +197,7 @@ function render({ model: host, el }) {
 
   /** Resolves when the model of the direction is there; one that did not come is asked for again at the next touch. */
   function touch() {
-    coming ??= bring().finally(() => {
-      coming = null;
-    });
+    coming ??= bring().finally(() => (coming = null));
     return coming;
   }
 
@@ -249,7 +234,7 @@ function render({ model: host, el }) {
     const model = models.get(view.direction);
     const source = [...splitTokens(view.sentence), "<eos>"];
     if (!model) {
-      walk = { source, target: ["<bos>", ...view.written.split(" ").filter(Boolean)], seen: {} };
+      walk = { source, target: ["<bos>", ...tokens()], seen: {} };
       return;
     }
     const key = `${view.direction} ${view.sentence}`;
@@ -363,8 +348,7 @@ function render({ model: host, el }) {
     const { num_hiddens: d, ffn_num_hiddens: hidden, num_heads: h } = SIZES;
     const n = stop.side === "encoder" ? source.length : target.length;
     const count = fill(words.stop, { i: i + 1, total: STOPS.length });
-    counter.textContent =
-      stop.side === "decoder" ? `${count} · ${fill(words.step, { t: target.length })}` : count;
+    counter.textContent = stop.side === "decoder" ? `${count} · ${fill(words.step, { t: target.length })}` : count;
     heading.textContent = placeOf(stop);
     const kind = kindOf(stop);
     const text = words.told[kind] ?? words.told[`${stop.side}_${kind}`];
@@ -399,9 +383,7 @@ function render({ model: host, el }) {
     if (first || said === before) return;
     before = said;
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      heard.textContent = said;
-    }, HEARD);
+    timer = setTimeout(() => (heard.textContent = said), HEARD);
   }
 
   /** Draw anew what has the focus, and give it back. */
@@ -415,9 +397,7 @@ function render({ model: host, el }) {
     previous.setAttribute("aria-disabled", here() === 0);
     const last = stop.part === "softmax" && state === "awake";
     next.setAttribute("aria-disabled", finished());
-    next.textContent = last
-      ? fill(words.feed, { token: walk.model.tgtVocab[chosen().number] })
-      : `${words.next} →`;
+    next.textContent = last ? fill(words.feed, { token: walk.model.tgtVocab[chosen().number] }) : `${words.next} →`;
   }
 
   function drawWritten(stop, n) {
@@ -426,8 +406,7 @@ function render({ model: host, el }) {
       return;
     }
     const list = walk.target.map((token, i) => element("span", { class: "word", "data-new": i === n - 1 }, token));
-    const undo = element("button", { type: "button", "data-key": "back", onclick: () => back() }, words.back);
-    undo.setAttribute("aria-disabled", n === 1);
+    const undo = button(words.back, back, { "data-key": "back", "aria-disabled": String(n === 1) });
     const code = view.direction.slice(3);
     written.replaceChildren(`${words.written} `, element("span", { lang: code }, list), undo);
   }
@@ -507,12 +486,8 @@ function render({ model: host, el }) {
         ...keys,
         ...now,
         style: `height: ${24 * n}px`,
-        onpointermove: (event) => {
-          readout.textContent = cell(...find(event));
-        },
-        onpointerleave: () => {
-          readout.textContent = reading;
-        },
+        onpointermove: (event) => (readout.textContent = cell(...find(event))),
+        onpointerleave: () => (readout.textContent = reading),
         onclick: (event) => {
           const [row, col] = find(event);
           column = col;
@@ -562,18 +537,12 @@ function render({ model: host, el }) {
       stage.querySelector("[role=radio][aria-checked=true]").focus();
     };
     const radio = (content, i) =>
-      element(
-        "button",
-        {
-          type: "button",
-          role: "radio",
-          "aria-checked": String(i === on),
-          tabindex: i === on ? 0 : -1,
-          "data-key": `radio-${i}`,
-          onclick: () => pick(i),
-        },
-        content,
-      );
+      button(content, () => pick(i), {
+        role: "radio",
+        "aria-checked": String(i === on),
+        tabindex: i === on ? 0 : -1,
+        "data-key": `radio-${i}`,
+      });
     return element("div", { role: "radiogroup", onkeydown, ...attributes }, contents.map(radio));
   }
 

@@ -28,9 +28,7 @@ export const STOPS = ["encoder", "decoder"].flatMap((side) => [
 /** What the encoder makes of a sentence: its tensors by their names in the trace, and what the decoder needs. */
 export function encoderWalk(model, tokens) {
   const seen = {};
-  const trace = (name, value) => {
-    seen[name] = value;
-  };
+  const trace = (name, value) => (seen[name] = value);
   return { encoded: model.encode(model.numbers(tokens), { trace }), seen };
 }
 

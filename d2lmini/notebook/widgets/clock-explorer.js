@@ -110,10 +110,7 @@ function render({ el }) {
     () => view.dims === 4,
     () => seen.bases.has(10) && seen.bases.has(500000),
   ];
-  const tries = thingsToTry(
-    words,
-    facts().map((values, i) => ({ values, met: met[i] })),
-  );
+  const tries = thingsToTry(words, facts(), met);
   const { undress } = frame(
     el,
     "d2l-ce",

@@ -1,6 +1,6 @@
 // What the explorers of positions share: how fast a pair turns, how a number and a hand are drawn, the slider of bases.
 
-import { element, svg } from "./dom.js";
+import { button, element, svg } from "./dom.js";
 import { slider } from "./frame.js";
 import { line, textAt } from "./picture.js";
 import { grouped } from "./text.js";
@@ -76,14 +76,8 @@ export function compass(across, up, clockwise, text) {
 
 /** The clocks as buttons, one a pair: choose(j) when one is pressed. */
 export function clockButtons(box, count, choose) {
-  const buttons = Array.from({ length: count }, (_, j) =>
-    element(
-      "button",
-      { type: "button", onclick: () => choose(j) },
-      svg("svg", { viewBox: "0 0 72 72", width: 72, "aria-hidden": "true" }),
-      element("span", {}),
-    ),
-  );
+  const face = () => svg("svg", { viewBox: "0 0 72 72", width: 72, "aria-hidden": "true" });
+  const buttons = Array.from({ length: count }, (_, j) => button([face(), element("span", {})], () => choose(j)));
   box.replaceChildren(...buttons);
   return buttons;
 }
@@ -91,13 +85,8 @@ export function clockButtons(box, count, choose) {
 /** The slider of bases, which stops at five of them. */
 export function baseSlider(label, set) {
   const { node, input, shown } = slider(label, 0, BASES.length - 1, 1, (place) => set(BASES[place]));
-  node.append(
-    element(
-      "div",
-      { class: "stops", "aria-hidden": "true" },
-      BASES.map((base) => element("span", {}, grouped(base))),
-    ),
-  );
+  const stops = BASES.map((base) => element("span", {}, grouped(base)));
+  node.append(element("div", { class: "stops", "aria-hidden": "true" }, stops));
   return {
     node,
     show(base) {

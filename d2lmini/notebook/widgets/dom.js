@@ -5,6 +5,10 @@ export const element = (tag, attributes, ...children) => build(document.createEl
 export const svg = (tag, attributes, ...children) =>
   build(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
+/** Make a button that does something when it is pressed. */
+export const button = (content, onclick, attributes = {}) =>
+  element("button", { type: "button", onclick, ...attributes }, content);
+
 function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;

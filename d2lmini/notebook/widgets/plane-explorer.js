@@ -2,7 +2,7 @@
 // the formula makes of them moves along while they are dragged. Nothing here moves by itself.
 
 import { clamp, clampInteger } from "./arithmetic.js";
-import { element, svg } from "./dom.js";
+import { button, element, svg } from "./dom.js";
 import { frame, placeByKey, tableHead } from "./frame.js";
 import { readings } from "./number.js";
 import { CATS, MILK, MISSIONS, TOKENS, attend, foot, hull, largest, opposites, product } from "./plane-arithmetic.js";
@@ -70,20 +70,14 @@ function render({ el }) {
 
   // ---- what is on the screen
 
-  const buttons = tokens.map((word, i) =>
-    element("button", { type: "button", role: "radio", onclick: () => ask(i) }, word),
-  );
+  const buttons = tokens.map((word, i) => button(word, () => ask(i), { role: "radio" }));
   const askRow = element(
     "div",
     { class: "tokens", role: "radiogroup", "aria-label": words.asking, onkeydown: (event) => step(event) },
     buttons,
   );
   const planes = Object.entries(PLANES).map(([name, kind]) => makePlane(name, kind));
-  const grid = element(
-    "div",
-    { class: "planes" },
-    planes.map((plane) => plane.figure),
-  );
+  const grid = element("div", { class: "planes" }, ...planes.map((plane) => plane.figure));
   const said = element("p", { class: "said" });
   const heard = element("p", { class: "unseen", role: "status" });
   const refused = element("p", { class: "refused", role: "alert" });
@@ -107,12 +101,7 @@ function render({ el }) {
     const name = element("th", { scope: "row" }, word);
     return { weights, row: element("tr", { onclick: () => ask(i) }, name, weights) };
   });
-  const body = (lines) =>
-    element(
-      "tbody",
-      {},
-      lines.map((line) => line.row),
-    );
+  const body = (lines) => element("tbody", {}, ...lines.map((line) => line.row));
   const heading = element("p", { class: "heading" });
   const places = { asker: tokens[MILK], heard: tokens[CATS] };
   const goals = words.goals.map((goal, i) => {
@@ -134,19 +123,15 @@ function render({ el }) {
     element(
       "div",
       { class: "matrices" },
-      [..."qkv"].map((name) =>
-        matrix(`W_${name}`, { q: "query", k: "key", v: "value" }[name], inputs[name].flat()),
-      ),
+      [..."qkv"].map((name) => matrix(`W_${name}`, { q: "query", k: "key", v: "value" }[name], inputs[name].flat())),
       matrix("W_qW_kᵀ", "text", product4),
     ),
     refused,
     element(
       "div",
       { class: "presets" },
-      Object.entries(PRESETS).map(([name, preset]) =>
-        element("button", { type: "button", onclick: () => set(preset) }, formula(name)),
-      ),
-      element("button", { type: "button", onclick: startAgain }, words.reset),
+      Object.entries(PRESETS).map(([name, preset]) => button(formula(name), () => set(preset))),
+      button(words.reset, startAgain),
     ),
     element("label", { class: "check" }, check, words.scale),
     element(
@@ -156,11 +141,7 @@ function render({ el }) {
       element("table", { class: "all" }, element("caption", {}, words.all), tableHead(["", ...tokens]), body(cells)),
     ),
     heading,
-    element(
-      "ol",
-      { class: "missions" },
-      goals.map((goal) => goal.row),
-    ),
+    element("ol", { class: "missions" }, ...goals.map((goal) => goal.row)),
     element("p", { class: "question" }, formula(words.question)),
     element("details", {}, element("summary", {}, words.reveal), element("p", {}, formula(words.answer))),
     element("p", { class: "hint" }, words.keyboard),
@@ -168,28 +149,23 @@ function render({ el }) {
 
   function matrix(name, color, content) {
     const title = element("span", { style: `color: var(--w-${color})` }, formula(name));
-    return element(
-      "div",
-      { class: "matrix", role: "group", "aria-label": name },
-      title,
-      element("div", { class: "rows" }, content),
-    );
+    const rows = element("div", { class: "rows" }, content);
+    return element("div", { class: "matrix", role: "group", "aria-label": name }, title, rows);
   }
 
   function makeInputs(name) {
     return [1, 2].map((i) =>
-      [1, 2].map((j) => {
-        const input = element("input", {
+      [1, 2].map((j) =>
+        element("input", {
           type: "text",
           inputmode: "text", // a phone's keyboard for decimals has no minus
           autocomplete: "off",
           "aria-label": fill(words.cell, { matrix: `W_${name}`, i, j }),
-          onchange: () => take(input, name, i - 1, j - 1),
+          onchange: ({ target }) => take(target, name, i - 1, j - 1),
           // JupyterLab keeps the key from the browser, which would tell of the change
-          onkeydown: (event) => event.key === "Enter" && take(input, name, i - 1, j - 1),
-        });
-        return input;
-      }),
+          onkeydown: ({ key, target }) => key === "Enter" && take(target, name, i - 1, j - 1),
+        }),
+      ),
     );
   }
 
@@ -233,9 +209,7 @@ function render({ el }) {
 
   function makePlane(name, kind) {
     const plane = { name, ...kind, range: 1.5, size: 300, held: null };
-    const labels = kind.matrix
-      ? [1, 2].map((i) => fill(words.row, { matrix: `W_${kind.matrix}`, i }))
-      : tokens;
+    const labels = kind.matrix ? [1, 2].map((i) => fill(words.row, { matrix: `W_${kind.matrix}`, i })) : tokens;
     const most = kind.matrix ? GREATEST : NEAREST;
     plane.rows = () => (kind.matrix ? matrices[kind.matrix] : X);
     plane.back = svg("g", { "aria-hidden": "true" });
@@ -288,10 +262,7 @@ function render({ el }) {
     const at = (event) => {
       const box = plane.view.getBoundingClientRect();
       const unit = (2 * plane.range) / box.width;
-      return [
-        (event.clientX - box.left - box.width / 2) * unit,
-        (box.top + box.height / 2 - event.clientY) * unit,
-      ];
+      return [(event.clientX - box.left - box.width / 2) * unit, (box.top + box.height / 2 - event.clientY) * unit];
     };
     // a page scrolls under a finger in spite of touch-action, which shapes of a picture do not have everywhere
     plane.view.addEventListener("touchstart", (event) => event.target.closest(".pick") && event.preventDefault(), {
@@ -350,9 +321,7 @@ function render({ el }) {
     if (first || news === shownBefore) return;
     shownBefore = news;
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      heard.textContent = news;
-    }, HEARD);
+    timer = setTimeout(() => (heard.textContent = news), HEARD);
     const { q, k, v } = matrices;
     shareView(el, "plane", { tokens: flat(X), q: flat(q), k: flat(k), v: flat(v), asking, scale });
   }
@@ -458,12 +427,8 @@ function render({ el }) {
     if (length === 0) return;
     const end = query.map((value) => (value / length) * range * (1 - 16 / size));
     const start = end.map((value) => -value);
-    put("path", {
-      d: `M${at(start).join(" ")}L${at(end).join(" ")}`,
-      stroke: "var(--w-query)",
-      "stroke-width": 1.6,
-      "stroke-dasharray": "6 4",
-    });
+    const dashed = { stroke: "var(--w-query)", "stroke-width": 1.6, "stroke-dasharray": "6 4" };
+    put("path", { d: `M${at(start).join(" ")}L${at(end).join(" ")}`, ...dashed });
     const [x, y] = at(end);
     const angle = round((-Math.atan2(query[1], query[0]) * 180) / Math.PI, 1);
     put("path", { d: "M7 0L-4 5L-4 -5Z", fill: "var(--w-query)", transform: `translate(${x} ${y}) rotate(${angle})` });
@@ -505,9 +470,9 @@ function render({ el }) {
   }
 
   function drawNumbers({ scores, weights }) {
-    buttons.forEach((button, i) => {
-      button.setAttribute("aria-checked", i === asking);
-      button.tabIndex = i === asking ? 0 : -1;
+    buttons.forEach((word, i) => {
+      word.setAttribute("aria-checked", i === asking);
+      word.tabIndex = i === asking ? 0 : -1;
     });
     check.checked = scale;
     refused.textContent = "";
@@ -518,11 +483,8 @@ function render({ el }) {
           input.removeAttribute("aria-invalid");
         }),
       );
-    product(matrices.q, matrices.k)
-      .flat()
-      .forEach((value, i) => {
-        product4[i].textContent = shown(value);
-      });
+    const numbers = product(matrices.q, matrices.k).flat();
+    numbers.forEach((value, i) => (product4[i].textContent = shown(value)));
     barsCaption.textContent = fill(words.asks, { token: tokens[asking] });
     // the tables stay and change their texts: a slow phone would take long to lay new ones out
     bars.forEach(({ score, length, weight }, j) => {

@@ -131,10 +131,7 @@ function render({ el }) {
     () => view.dims === 2 && Math.abs(view.n - view.m) === 44,
     () => view.dims === 32 && Math.abs(view.n - view.m) === LAST && view.base !== 10000,
   ];
-  const tries = thingsToTry(
-    words,
-    facts().map((values, i) => ({ values, met: met[i] })),
-  );
+  const tries = thingsToTry(words, facts(), met);
   const { undress } = frame(
     el,
     "d2l-ce",

@@ -4,7 +4,7 @@
 
 import { beamSearch, logSoftmax } from "./beam-search.js";
 import { combobox } from "./combobox.js";
-import { element, freshId, svg } from "./dom.js";
+import { button, element, freshId, svg } from "./dom.js";
 import { choice, frame, placeByKey, tableHead } from "./frame.js";
 import { checked, completions, nearest } from "./sentences.js";
 import { linkButton } from "./link-button.js";
@@ -12,16 +12,7 @@ import { shareView, sharedView } from "./shared-view.js";
 import { fill } from "./text.js";
 import { rect, setSize } from "./picture.js";
 import { joinTokens, splitTokens } from "./tokens.js";
-import {
-  ATTENTIONS,
-  EOS,
-  Transformer,
-  greedy,
-  headName,
-  largest,
-  readCheckpoint,
-  softmax,
-} from "./transformer.js";
+import { ATTENTIONS, EOS, Transformer, greedy, headName, largest, readCheckpoint, softmax } from "./transformer.js";
 import { thingsToTry } from "./try-out.js";
 import { DIRECTIONS, weights } from "./weights.js";
 import sentences from "course:sentences";
@@ -117,7 +108,7 @@ function render({ model: host, el }) {
     offers: (text, caret) => (net ? completions(net, text, caret) : []),
     entered: () => ask(),
   });
-  const go = element("button", { type: "button", class: "go", onclick: () => ask() }, words.translate);
+  const go = button(words.translate, () => ask(), { class: "go" });
   const examples = element("div", { class: "examples" });
   const message = element("div", { class: "message", role: "alert" });
   const bar = element("progress", { "aria-label": words.loading, max: 1 });
@@ -127,21 +118,19 @@ function render({ model: host, el }) {
   const lines = svg("svg", { class: "lines", "aria-hidden": "true" });
   const [sourceName, targetName] = [element("span", { class: "name" }), element("span", { class: "name" })];
   const scene = element("div", { class: "scene" }, lines, sourceName, sourceRow, targetRow, targetName);
-  const back = element("button", { type: "button", onclick: () => goTo(view.step - 1) }, "←");
-  const on = element("button", { type: "button", onclick: () => goTo(view.step + 1) }, "→");
-  back.setAttribute("aria-label", words.back);
-  on.setAttribute("aria-label", words.forward);
+  const back = button("←", () => goTo(view.step - 1), { "aria-label": words.back });
+  const on = button("→", () => goTo(view.step + 1), { "aria-label": words.forward });
   const where = element("span", { class: "where" });
-  const undo = element("button", { type: "button", class: "undo", onclick: forget }, words.undo);
+  const undo = button(words.undo, forget, { class: "undo" });
   const link = linkButton(el, "translator", view, words);
   const said = element("p", { class: "said" });
   const spoken = element("p", { class: "unseen", role: "status" });
   const runners = Array.from({ length: RUNNERS + 1 }, () => {
     const parts = ["token", "track", "p"].map((name) => element("span", { class: name }));
     parts[1].append(element("i", {}));
-    return { parts, node: element("button", { type: "button" }, parts) };
+    const node = button(parts, () => choose(Number(node.dataset.number)));
+    return { parts, node };
   });
-  runners.forEach(({ node }) => node.addEventListener("click", () => choose(Number(node.dataset.number))));
   const runnersName = element("p", { class: "heading", id: freshId() });
   const choices = element(
     "div",
@@ -162,17 +151,12 @@ function render({ model: host, el }) {
     scene,
     element("div", { class: "walk" }, back, on, where, undo, link),
     said,
-    element(
-      "div",
-      { class: "panes" },
-      element("div", {}, runnersName, choices),
-      look.node,
-    ),
+    element("div", { class: "panes" }, element("div", {}, runnersName, choices), look.node),
   );
   const stage = element("div", { class: "stage" }, invitation, message, result);
   const switches = element("div", { class: "switches" });
   const effect = element("p", { class: "effect" });
-  const allOn = element("button", { type: "button", onclick: () => setOff(new Set()) }, words.all_on);
+  const allOn = button(words.all_on, () => setOff(new Set()));
   const headsBox = element(
     "details",
     { class: "part" },
@@ -189,14 +173,8 @@ function render({ model: host, el }) {
     { class: "part", ontoggle: () => drawBeam() },
     element("summary", {}, words.beam),
     element("p", { class: "note" }, words.beam_hint),
-    element(
-      "table",
-      {},
-      tableHead(words.beam_columns),
-      ranking,
-    ),
+    element("table", {}, tableHead(words.beam_columns), ranking),
   );
-  const answers = facts();
   const reached = [
     () => met.stepped && view.step === now?.steps.length - 1,
     () => now?.steps[0] && isForced(0),
@@ -204,10 +182,7 @@ function render({ model: host, el }) {
     () => off.size === 1,
     () => met.beam,
   ];
-  const tries = thingsToTry(
-    words,
-    reached.map((here, i) => ({ later: answers[i], otherwise: words.failed, met: here })),
-  );
+  const tries = thingsToTry(words, facts(), reached, words.failed);
   const { undress } = frame(
     el,
     "d2l-translator",
@@ -314,8 +289,6 @@ function render({ model: host, el }) {
     reveal(fresh ? 0 : now.steps.length);
   }
 
-  const button = (text, onclick, more = {}) => element("button", { type: "button", onclick, ...more }, text);
-
   function complain({ kind, ...found }) {
     if (kind === "empty") return tell(words.empty);
     if (kind === "long") return tell(fill(words.too_long, found));
@@ -325,10 +298,8 @@ function render({ model: host, el }) {
         source: words.languages[source()],
       });
       const name = fill(words.switch_to, { direction: nameOf(found.direction) });
-      return tell(
-        text,
-        button(name, () => turnTo(found.direction, view.sentence)),
-      );
+      const change = button(name, () => turnTo(found.direction, view.sentence));
+      return tell(text, change);
     }
     const rows = found.unknown.slice(0, 3).map(({ word, near }) =>
       element(
@@ -338,10 +309,8 @@ function render({ model: host, el }) {
         near.map((other) => button(other, () => replace(word, other), { lang: tag(source()) })),
       ),
     );
-    tell(
-      rows,
-      button(words.anyway, () => ask({ anyway: true })),
-    );
+    const anyway = button(words.anyway, () => ask({ anyway: true }));
+    tell(rows, anyway);
   }
 
   function replace(word, other) {
@@ -461,18 +430,14 @@ function render({ model: host, el }) {
   function drawExamples() {
     examples.replaceChildren(
       element("span", {}, words.examples),
-      ...sentences[source()].map((text) =>
-        button(
-          text,
-          () => {
-            field.input.value = text;
-            ask();
-          },
-          { lang: tag(source()) },
-        ),
-      ),
+      ...sentences[source()].map((text) => button(text, () => enter(text), { lang: tag(source()) })),
     );
     field.input.lang = tag(source());
+  }
+
+  function enter(text) {
+    field.input.value = text;
+    ask();
   }
 
   const shown = (token) => (token.startsWith("<") ? element("code", {}, token) : token);
@@ -557,21 +522,15 @@ function render({ model: host, el }) {
     );
     const before = now.before && tokensOf(now.before);
     targetRow.replaceChildren(
-      ...tokensOf(now.steps).map((token, i) =>
-        element(
-          "button",
-          {
-            type: "button",
-            role: "radio",
-            class: "chip",
-            "data-forced": isForced(i),
-            "data-changed": before !== null && before[i] !== token,
-            onclick: () => goTo(i),
-          },
-          shown(token),
-          isForced(i) ? element("span", { class: "unseen" }, ` (${words.yours})`) : null,
-        ),
-      ),
+      ...tokensOf(now.steps).map((token, i) => {
+        const yours = isForced(i) ? element("span", { class: "unseen" }, ` (${words.yours})`) : null;
+        return button([shown(token), yours], () => goTo(i), {
+          role: "radio",
+          class: "chip",
+          "data-forced": isForced(i),
+          "data-changed": before !== null && before[i] !== token,
+        });
+      }),
     );
   }
 
@@ -657,10 +616,7 @@ function render({ model: host, el }) {
           svg("text", name, rows[i]),
           rect(left, y, across, cell, { fill: "var(--w-surface)" }),
           Array.from(looks(step, view.look), (value, j) =>
-            rect(left + j * cell, y, cell - 1, cell - 1, {
-              fill: "var(--w-query)",
-              "fill-opacity": value.toFixed(3),
-            }),
+            rect(left + j * cell, y, cell - 1, cell - 1, { fill: "var(--w-query)", "fill-opacity": value.toFixed(3) }),
           ),
         );
       }),
@@ -677,8 +633,9 @@ function render({ model: host, el }) {
       switches.append(
         ...Object.keys(ATTENTIONS).map((attention) => {
           const names = allHeads(config, attention);
-          const every = button(words.all_off, () => setOff(new Set([...off, ...names])), { class: "every" });
-          every.setAttribute("aria-label", `${words.attentions[attention]}: ${words.all_off}`);
+          const label = `${words.attentions[attention]}: ${words.all_off}`;
+          const everyOff = () => setOff(new Set([...off, ...names]));
+          const every = button(words.all_off, everyOff, { class: "every", "aria-label": label });
           return element(
             "div",
             { class: "attention", role: "group", "aria-label": words.attentions[attention] },
@@ -708,14 +665,9 @@ function render({ model: host, el }) {
         Array.from({ length: num_heads }, (__, h) => {
           const name = headName(attention, b, h);
           const label = fill(words.one_head, { block: b + 1, head: h + 1 });
-          const toggle = button(h + 1, () => {
-            const heads = new Set(off);
-            if (!heads.delete(name)) heads.add(name);
-            setOff(heads);
-          });
-          toggle.dataset.head = name;
-          toggle.setAttribute("aria-label", label);
-          return toggle;
+          const others = () => [...off].filter((other) => other !== name);
+          const toggle = () => setOff(new Set(off.has(name) ? others() : [...off, name]));
+          return button(h + 1, toggle, { "data-head": name, "aria-label": label });
         }),
       ),
     );
@@ -815,10 +767,7 @@ function render({ model: host, el }) {
 
   function share() {
     view.off = [...off].join(" ");
-    if (now) {
-      const forced = Object.keys(chosen).map((i) => `${i}:${net.tgtVocab[chosen[i]]}`);
-      view.chosen = forced.join(" ");
-    }
+    if (now) view.chosen = Object.keys(chosen).map((i) => `${i}:${net.tgtVocab[chosen[i]]}`).join(" ");
     const typed = !sentences[source()].includes(view.sentence);
     link.hidden = !typed;
     if (view.sentence) shareView(el, "translator", view, typed);

@@ -8,23 +8,24 @@ const lowered = (text) => text.split(/_([\w\p{L}])/u).map((part, i) => (i % 2 ? 
  * Things to try: each a question that opens on its answer, and a mark once the picture has been brought to where one
  * sees it. The texts are words.questions and words.answers.
  *
- * `tries` has, in their order, {values, met}: what to fill into an answer, and whether the reader is there now.
- * Where the values take a trained model, there is {later, otherwise} instead: a function that promises them when the
- * answer is opened, and the text to show if they do not come.
+ * In their order, `answers` has the values to fill into each answer, and `met` functions that tell whether the reader
+ * is there now. Where the values take a trained model, there is a function instead, which promises them when the answer
+ * is opened; `failed` is shown if they do not come.
  * Returns the list and a function to call after each change.
  */
-export function thingsToTry(words, tries) {
+export function thingsToTry(words, answers, met, failed) {
   const spoken = element("p", { class: "unseen", role: "status" });
-  const marks = tries.map(() => element("span", { class: "mark" }));
+  const marks = met.map(() => element("span", { class: "mark" }));
   const list = element(
     "ol",
     {},
-    tries.map(({ values = {}, later, otherwise }, i) => {
+    answers.map((values, i) => {
+      const later = typeof values === "function";
       const answer = element("p", {}, later ? "…" : lowered(fill(words.answers[i], values)));
       const complete = () =>
-        later().then(
+        values().then(
           (found) => answer.replaceChildren(...lowered(fill(words.answers[i], found))),
-          () => answer.replaceChildren(otherwise),
+          () => answer.replaceChildren(failed),
         );
       const summary = element("summary", {}, lowered(fill(words.questions[i], values)), marks[i]);
       const ontoggle = later ? (event) => event.target.open && complete() : null;
@@ -35,7 +36,7 @@ export function thingsToTry(words, tries) {
   return {
     node,
     look() {
-      const reached = tries.map(({ met }, i) => !marks[i].textContent && met() && i).filter((i) => i !== false);
+      const reached = [...met.keys()].filter((i) => !marks[i].textContent && met[i]());
       for (const i of reached) marks[i].textContent = ` ✓ ${words.tried}`;
       // each is said once, but two that are reached by one step are said together
       if (reached.length) spoken.textContent = `${reached.map((i) => i + 1).join(" + ")}: ${words.tried}`;
