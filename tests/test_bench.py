@@ -8,7 +8,7 @@ import torch
 import d2lmini as d2l
 from book.chapters import LANGUAGES, path_of, read, source
 from tools import bench, record
-from tools.record import lengths, timings, translation
+from tools.record import lengths, neighbor, timings, translation
 
 CPU = torch.device("cpu")
 
@@ -39,6 +39,15 @@ def test_lengths_are_measured_with_the_cells_of_the_chapter():
     for recipe in lengths.RECIPES:
         shares = lengths.shares(recipe, seed=0, steps=1)
         assert len(shares) == 4 and all(0 <= share < 0.5 for share in shares)
+
+
+def test_a_training_is_timed_alone_and_beside_a_busy_process(monkeypatch, capsys):
+    monkeypatch.setattr(neighbor, "EPOCHS", 1)
+    monkeypatch.setattr(neighbor, "seconds", lambda busy, time=neighbor.seconds: time(busy, epochs=1))
+    neighbor.run()
+    header, _, times = capsys.readouterr().out.strip().splitlines()[-3:]
+    assert header.split() == ["|", "alone", "|", "beside", "a", "busy", "process", "|"]
+    assert all(0 < float(cell.strip(" s")) < 60 for cell in times.strip("| ").split("|"))
 
 
 @pytest.mark.parametrize("make", [translation.small_translator, translation.recurrent_translator])
