@@ -1,8 +1,13 @@
-"""A training in a notebook that the reader stops: its curve stays, and a sentence says what to do."""
+"""The curve of a training in a notebook: it costs little, and it stays when the reader stops the training."""
 
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from test_kernels import kernel
+
+import d2lmini as d2l
+from d2lmini.notebook import animator
 
 TRAINING = """
 import torch, d2lmini as d2l
@@ -43,3 +48,23 @@ def test_an_interrupted_training_leaves_its_curve_and_a_sentence(tmp_path):
 
         client.execute("print(next(net.parameters()).shape[1], 'result' in globals())")
         assert until(client, "stream")[-1]["content"]["text"] == "8 False\n"
+
+
+@pytest.mark.parametrize("drawing", [0.001, 0.1, 1])
+def test_a_curve_takes_at_most_a_tenth_of_the_time(monkeypatch, drawing):
+    curve, now, drawings = d2l.Animator(), 0.0, 0
+
+    def draw(*_: Any) -> None:
+        nonlocal now, drawings
+        now, drawings = now + drawing, drawings + 1
+
+    monkeypatch.setattr(animator, "as_svg", draw)
+    monkeypatch.setattr(animator.time, "monotonic", lambda: now)
+    monkeypatch.setattr(curve, "_show_live", lambda svg: None)
+    curve._shell = SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
+    for step in range(1, 201):
+        curve.add(step, 1 / step)
+        now += 0.25
+    assert drawings * drawing <= 0.1 * now + drawing
+    assert drawings >= min(now, 0.09 * now / drawing)  # and it does grow
+    d2l.plt.close(curve.fig)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Animator:
     """A line plot that grows while a model trains.
 
-    In a notebook the curve is redrawn a few times a second while the cell runs; the finished plot takes its
+    In a notebook the curve is redrawn about once a second while the cell runs; the finished plot takes its
     place when the cell ends. In a script the figure is drawn as it grows and stays open for ``plt.show()``.
     Labels, limits, scales, `legend` and `fmts` are those of `plot`.
 
@@ -75,7 +75,7 @@ class Animator:
         self._labels = xlabel, ylabel
         self._settings = xlim, ylim, xscale, yscale
         self._live: Any = None
-        self._drawn = 0.0
+        self._next_drawing = 0.0  # by the clock of time.monotonic
         self._shell = kernel_shell()
         self._waiting = False
         if self._shell is not None:
@@ -112,10 +112,12 @@ class Animator:
         if not self._waiting:
             self._shell.events.register("post_run_cell", self.finish)
             self._waiting = True
-        if time.monotonic() - self._drawn > 0.3:
+        begin = time.monotonic()
+        if begin >= self._next_drawing:
             self._draw()
             self._show_live(as_svg(self.fig, *self._said()))
-            self._drawn = time.monotonic()
+            end = time.monotonic()
+            self._next_drawing = end + max(0.3, 9 * (end - begin))  # nine tenths of the time are for training
 
     def _draw(self) -> None:
         axes = self.axes[0]
