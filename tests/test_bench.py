@@ -8,7 +8,7 @@ import torch
 import d2lmini as d2l
 from book.chapters import LANGUAGES, path_of, read, source
 from tools import bench, record
-from tools.record import lengths, timings, translation
+from tools.record import lengths, neighbor, timings, translation
 
 CPU = torch.device("cpu")
 
@@ -39,6 +39,13 @@ def test_lengths_are_measured_with_the_cells_of_the_chapter():
     for recipe in lengths.RECIPES:
         shares = lengths.shares(recipe, seed=0, steps=1)
         assert len(shares) == 4 and all(0 <= share < 0.5 for share in shares)
+
+
+def test_a_training_is_timed_alone_and_beside_a_busy_process(monkeypatch, capsys):
+    assert 0 < neighbor.seconds(busy=True, epochs=1) < 60
+    monkeypatch.setattr(neighbor, "seconds", lambda busy: 8.25 if busy else 7.75)
+    neighbor.run()
+    assert capsys.readouterr().out.splitlines()[-1] == "| 7.8 s | 8.2 s                 |"
 
 
 @pytest.mark.parametrize("make", [translation.small_translator, translation.recurrent_translator])

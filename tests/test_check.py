@@ -1,6 +1,7 @@
 """Code exercises: the published solution, every known bug, and functions that do odd things."""
 
 import _thread
+import os
 import re
 import sys
 import threading
@@ -9,10 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
 import pytest
 import torch
 
 import d2lmini as d2l
+from book.chapters import LANGUAGES, path_of, read, source
+from d2lmini.language import message
 from d2lmini.notebook import check, progress, tasks
 from d2lmini.notebook.content import exercise_content, exercise_names
 from d2lmini.notebook.tasks import NAMES, load_task
@@ -269,6 +274,34 @@ def test_a_matrix_is_judged_by_what_it_does(capsys: pytest.CaptureFixture[str]) 
     for _ in range(200):
         matrix = torch.randn(2, 2, generator=generator)
         assert "should be" not in told(capsys, DESIGN, lambda X, W=matrix: W)
+
+
+def test_what_the_page_defined_is_not_what_the_reader_wrote(own_folder: Path) -> None:
+    """After a run of the whole page its functions are there; the same code in the reader's cell is right."""
+    places = ((SPLIT, "heads-split"), (SCALED, "scaling-attention"))
+    cells: list[str] = []
+    for language in LANGUAGES:
+        cells += [f"import torch, d2lmini as d2l\nd2l.use_language({language!r})"]
+        for name, place in places:
+            page = read(path_of(language, name.partition("/")[0]))["cells"]
+            defined = next(source(cell) for cell in page if cell["id"] == place)
+            call = exercise_content(name, language)["call"]
+            cells += [defined, call, f"{defined}\n\n{call}"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    plain = {key: value for key, value in os.environ.items() if key != "IPYKERNEL_CELL_NAME"}
+    client = nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(own_folder)}})
+    client.execute(env=plain)
+    printed = iter("".join(output["text"] for output in cell.outputs) for cell in notebook.cells)
+    for language in LANGUAGES:
+        d2l.use_language(language)
+        assert next(printed) == ""
+        for name, _ in places:
+            task, function = load_task(name), exercise_content(name, "en")["call"].split()[-1][:-1]
+            _, verdict, own = (next(printed) for _ in range(3))
+            assert verdict == message("check_page", name=function) + "\n"
+            right = message("check_right", count=len(task.cases) + len(task.edges))
+            assert own.splitlines()[-1] == right
+    d2l.use_language("en")
 
 
 def test_a_loop_that_never_ends(capsys: pytest.CaptureFixture[str]) -> None:

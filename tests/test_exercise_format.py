@@ -134,6 +134,7 @@ def test_file_names_are_ids(tmp_path: Path) -> None:
 @pytest.fixture
 def compiling_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The compiler reads and writes in an empty folder."""
+    shutil.copy(compiler.ROOT / "_toc.yml", tmp_path)
     monkeypatch.setattr(compiler, "SOURCES", tmp_path)
     monkeypatch.setattr(compiler, "COMPILED", tmp_path / "compiled")
     monkeypatch.setattr(compiler, "ROOT", tmp_path)
@@ -153,6 +154,8 @@ def test_former_names_lead_to_the_exercise(compiling_here: Path, capsys: pytest.
     assert compiler.main([]) == 0
     table = json.loads((compiling_here / "compiled" / "formerly.json").read_text(encoding="utf-8"))
     assert table == {"old-chapter/old-name": "chapter/a-question"}
+    numbers = json.loads((compiling_here / "compiled" / "chapters.json").read_text(encoding="utf-8"))
+    assert list(numbers) == ["chapter"]  # in no table of contents yet
     compiled(compiling_here, CHOICE, "old-name.yaml")
     compiled(compiling_here, CHOICE + "formerly: [chapter/old-name]\n")
     assert compiler.main([]) == 1

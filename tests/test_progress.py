@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import d2lmini as d2l
+from book.contents import parts, table_of_contents
 from d2lmini.notebook import progress
 from d2lmini.notebook.content import current_name, exercise_names
 
@@ -263,7 +264,11 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     progress.keep_answer("self-attention/why-scale", {"done": True})
     d2l.progress()
     total = sum(name.startswith("self-attention/") for name in NAMES)
-    assert f"self-attention: 1 of {total} done" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"1 self-attention: 1 of {total} done"
+    listed = [line.partition(":")[0] for line in lines if line.endswith(" done")]
+    chapters = [page for page, part in parts(table_of_contents(ROOT)) if part == "chapters"]
+    assert listed == [f"{number} {name}" for number, name in enumerate(chapters, start=1)]
 
 
 def keep(answers: dict[str, dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ import torch
 
 from book.chapters import ROOT
 from tools import bench_site
-from tools.record import device_name, lengths, show, timings, translation
+from tools.record import device_name, lengths, neighbor, show, timings, translation
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -28,6 +28,7 @@ def measure_site(devices: list[torch.device], record: bool) -> None:
 SECTIONS = {
     "layers": timings.run,
     "lengths": lengths.run,
+    "neighbor": neighbor.run,
     "site": measure_site,
     "translation": translation.run,
 }

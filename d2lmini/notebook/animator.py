@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import numpy as np
 
+from d2lmini.language import message
 from d2lmini.notebook import theme
 from d2lmini.notebook.kernel import kernel_shell
 from d2lmini.notebook.plotting import (
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class Animator:
     """A line plot that grows while a model trains.
 
-    In a notebook the curve is redrawn a few times a second while the cell runs; the finished plot takes its
+    In a notebook the curve is redrawn about once a second while the cell runs; the finished plot takes its
     place when the cell ends. In a script the figure is drawn as it grows and stays open for ``plt.show()``.
     Labels, limits, scales, `legend` and `fmts` are those of `plot`.
 
@@ -74,7 +75,7 @@ class Animator:
         self._labels = xlabel, ylabel
         self._settings = xlim, ylim, xscale, yscale
         self._live: Any = None
-        self._drawn = 0.0
+        self._next_drawing = 0.0  # by the clock of time.monotonic
         self._shell = kernel_shell()
         self._waiting = False
         if self._shell is not None:
@@ -109,12 +110,14 @@ class Animator:
             self._draw()
             return
         if not self._waiting:
-            self._shell.events.register("post_run_cell", self._finish)
+            self._shell.events.register("post_run_cell", self.finish)
             self._waiting = True
-        if time.monotonic() - self._drawn > 0.3:
+        begin = time.monotonic()
+        if begin >= self._next_drawing:
             self._draw()
             self._show_live(as_svg(self.fig, *self._said()))
-            self._drawn = time.monotonic()
+            end = time.monotonic()
+            self._next_drawing = end + max(0.3, 9 * (end - begin))  # nine tenths of the time are for training
 
     def _draw(self) -> None:
         axes = self.axes[0]
@@ -144,9 +147,11 @@ class Animator:
             display({"application/vnd.jupyter.widget-view+json": view}, raw=True)
         self._live.value = svg
 
-    def _finish(self, result: Any = None) -> None:
+    def finish(self, result: Any = None) -> None:
         """Put the finished plot below the cell; called by the notebook when the cell ends, failed or not."""
-        self._shell.events.unregister("post_run_cell", self._finish)
+        if not self._waiting:
+            return  # nothing was added since
+        self._shell.events.unregister("post_run_cell", self.finish)
         self._waiting = False
         if self._live is not None:
             self._live.value = ""
@@ -168,12 +173,20 @@ class TrainingCurve:
     """
 
     def __init__(self, num_epochs: int) -> None:
-        self.num_epochs = num_epochs
+        self.epoch, self.num_epochs = 0, num_epochs
         self.animator = Animator("epoch", "loss", xlim=[1, max(2, num_epochs)], figsize=(4.5, 2.5))
 
     def __call__(self, epoch: int, loss: float) -> None:
+        self.epoch = epoch
         if epoch % max(1, self.num_epochs // 50) == 0 or epoch in (1, self.num_epochs):
             self.animator.add(epoch, loss)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A training that the reader stopped: a notebook shows its sentence in place of a traceback."""
+
+    def _render_traceback_(self) -> list[str]:  # asked by IPython
+        return [str(self)]
 
 
 def train_seq2seq(
@@ -225,6 +238,13 @@ def train_seq2seq(
     """
     from d2lmini import training  # a plot alone needs no torch
 
-    if on_epoch is None:
-        on_epoch = TrainingCurve(num_epochs) if kernel_shell() else training.terminal_line(num_epochs)
-    return training.train_seq2seq(net, data_iter, lr, num_epochs, tgt_vocab, device, on_epoch)
+    curve = TrainingCurve(num_epochs) if on_epoch is None and kernel_shell() else None
+    show = on_epoch or curve or training.terminal_line(num_epochs)
+    try:
+        return training.train_seq2seq(net, data_iter, lr, num_epochs, tgt_vocab, device, show)
+    except KeyboardInterrupt:
+        if curve is None:
+            raise
+        curve.animator.finish()
+        stopped = message("training_interrupted", epoch=curve.epoch, epochs=num_epochs)
+        raise Interrupted(stopped) from None

@@ -4,6 +4,7 @@ The content is data (``assets/exercises``, compiled from ``chapters/exercises``)
 a widget or a kernel: the website and the author's tools use it as well.
 """
 
+import hashlib
 import html
 import json
 import re
@@ -21,19 +22,24 @@ _EXERCISES = files("d2lmini") / "assets" / "exercises"
 
 
 def exercise_names() -> list[str]:
-    """Return the names of all exercises.
+    """Return the names of all exercises, chapter by chapter.
 
     Example:
         >>> "self-attention/why-scale" in exercise_names()
         True
     """
-    chapters = [folder for folder in _EXERCISES.iterdir() if folder.is_dir()]
-    return sorted(
-        f"{folder.name}/{file.name[:-5]}"
-        for folder in chapters
-        for file in folder.iterdir()
-        if file.name.endswith(".json")
-    )
+    return [
+        f"{chapter}/{name}"
+        for chapter in chapter_numbers()
+        for name in sorted(file.name[:-5] for file in (_EXERCISES / chapter).iterdir())
+    ]
+
+
+@cache
+def chapter_numbers() -> dict[str, int]:
+    """Return the chapters that have exercises, in the order of the course, each with its number."""
+    numbers: dict[str, int] = json.loads((_EXERCISES / "chapters.json").read_text(encoding="utf-8"))
+    return numbers
 
 
 @cache
@@ -77,8 +83,14 @@ def exercise_content(name: str, language: str) -> dict[str, Any]:
 
 
 def exercise_state(name: str, language: str) -> dict[str, Any]:
-    """Return what the widget shows: the content without the known bugs of code."""
-    return {key: value for key, value in exercise_content(name, language).items() if key != "bugs"}
+    """Return what the widget shows: the content without what only the check of code needs."""
+    content = exercise_content(name, language)
+    return {key: value for key, value in content.items() if key not in ("bugs", "page")}
+
+
+def cell_fingerprint(source: str) -> str:
+    """Return the hash by which a cell of a page is known when it has been run."""
+    return hashlib.sha256(source.strip().encode()).hexdigest()[:12]
 
 
 def stored(name: str, language: str) -> str:

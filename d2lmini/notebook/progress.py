@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 from filelock import FileLock, Timeout
 
 from d2lmini.language import message
-from d2lmini.notebook.content import exercise_names, former_names
+from d2lmini.notebook.content import chapter_numbers, exercise_names, former_names
 
 PROGRESS_FILE = "d2lmini-progress.json"
 _CODE = "d2l1."  # how a progress code begins; zlib-compressed JSON in base64url follows
@@ -51,7 +51,7 @@ def progress(code: str | None = None) -> None:
 
     Example:
         >>> progress()  # doctest: +ELLIPSIS
-        complexity: ... of ... done
+        1 self-attention: ... of ... done
         ...
     """
     if code is not None:
@@ -63,8 +63,9 @@ def progress(code: str | None = None) -> None:
     for name in exercise_names():
         done = bool(answers_by_name.get(name, {}).get("done"))
         chapters.setdefault(name.split("/")[0], []).append(done)
-    for chapter, states in chapters.items():
-        print(message("progress_done", chapter=chapter, done=sum(states), total=len(states)))
+    for name, number in chapter_numbers().items():
+        states = chapters[name]
+        print(message("progress_done", chapter=f"{number} {name}", done=sum(states), total=len(states)))
     if answers_by_name:
         print(message("progress_file", file=PROGRESS_FILE))
         print(pack(answers_by_name))

@@ -25,11 +25,14 @@ from book.chapters import (
     CourseError,
     find,
     lines,
+    path_of,
     read as read_notebook,
     shown,
+    source as source_of,
     store,
     write,
 )
+from book.contents import parts, table_of_contents
 from d2lmini.notebook import content, widgets
 from tools.exercises import format as form
 from tools.exercises.numbers import variants
@@ -59,6 +62,9 @@ def compile_file(path: Path, formerly: dict[str, str] | None = None) -> tuple[st
         formerly |= dict.fromkeys(former, f"{path.parent.name}/{path.stem}")
     if source.mistakes:
         return "", list(dict.fromkeys(source.mistakes))
+    cells = {language: _cells_of_page(path, result.get("call", ""), language) for language in LANGUAGES}
+    if any(cells.values()):
+        result["page"] = cells
     states = {
         language: {"id": f"{path.parent.name}/{path.stem}", **_in_language(result, language)}
         for language in LANGUAGES
@@ -113,6 +119,15 @@ def _content(exercise: form.Exercise, name: str) -> dict[str, Any]:
     return content
 
 
+def _cells_of_page(path: Path, call: str, language: str) -> list[str]:
+    """Return the fingerprints of the chapter's cells that define the function to be written."""
+    notebook = path_of(language, path.parent.name)
+    cells = read_notebook(notebook)["cells"] if call and notebook.exists() else []
+    codes = [source_of(cell) for cell in cells if cell["cell_type"] == "code"]
+    definition = re.compile(rf"^def {call.rpartition(', ')[2].rstrip(')')}\(", re.MULTILINE)
+    return [content.cell_fingerprint(code) for code in codes if definition.search(code)]
+
+
 def _in_language(value: Any, language: str) -> Any:
     if isinstance(value, dict):
         if set(value) == set(LANGUAGES):
@@ -142,6 +157,7 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
     if not mistakes:
         tables = {
             COMPILED / "formerly.json": dict(sorted(formerly.items())),
+            COMPILED / "chapters.json": _numbers({path.parent.name for path in wanted}),
             SOURCES / "schema.json": form.schema(),
         }
         for target, table in tables.items():
@@ -153,6 +169,13 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
         for path in left:
             path.unlink()
     return mistakes, stale
+
+
+def _numbers(with_exercises: set[str]) -> dict[str, int]:
+    """Return these chapters in the order of the course, each with its number; the others come last."""
+    chapters = [name for name, part in parts(table_of_contents(ROOT)) if part == "chapters"]
+    chapters += sorted(with_exercises - set(chapters))
+    return {name: number for number, name in enumerate(chapters, start=1) if name in with_exercises}
 
 
 def _store(target: Path, text: str, checking: bool) -> list[str]:
