@@ -32,7 +32,7 @@ from book.chapters import (
     store,
     write,
 )
-from book.contents import parts, table_of_contents
+from book.contents import pages, table_of_contents
 from d2lmini.notebook import content, widgets
 from tools.exercises import format as form
 from tools.exercises.numbers import variants
@@ -173,7 +173,7 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
 
 def _numbers(with_exercises: set[str]) -> dict[str, int]:
     """Return these chapters in the order of the course, each with its number; the others come last."""
-    chapters = [name for name, part in parts(table_of_contents(ROOT)) if part == "chapters"]
+    chapters = [name for name, _, number in pages(table_of_contents(ROOT)) if number]
     chapters += sorted(with_exercises - set(chapters))
     return {name: number for number, name in enumerate(chapters, start=1) if name in with_exercises}
 
