@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 import d2lmini as d2l
+from d2lmini.language import LANGUAGES
 from d2lmini.notebook import tasks
-from d2lmini.notebook.content import exercise_content
+from d2lmini.notebook.content import exercise_content, plain
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -344,11 +345,28 @@ def test_every_wrong_solution_is_wrong_somewhere(name: str) -> None:
             assert any(seen) or task.caught(lambda *case, f=wrong: f(*case)[0]) == bug
 
 
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+@pytest.mark.parametrize("name", tasks.NAMES)
+def test_every_bug_is_named_in_the_language_of_the_reader(
+    capsys: pytest.CaptureFixture[str], name: str, language: str
+) -> None:
+    d2l.use_language(language)
+    replies = {bug: plain(text) for bug, text in exercise_content(name, language)["bugs"].items()}
+    assert len(set(replies.values())) == len(replies)
+    for bug, (wrong, *_) in tasks.load_task(name).bugs.items():
+        d2l.check(name, wrong, seconds=60)
+        assert replies[bug] in capsys.readouterr().out
+
+
 def test_plain_numbers_stand_for_a_tensor(capsys: pytest.CaptureFixture[str]) -> None:
     greedy, bleu = "translation/code-greedy", "translation/code-bleu"
     source = exercise_content(greedy, "en")["solution_code"].replace("def greedy", "def f")
     assert "Correct." in told(capsys, greedy, source.replace("tokens[1:]", "tokens[1:].tolist()"))
     assert "Correct." in told(capsys, greedy, source.replace("tokens[1:]", "list(tokens[1:])"))
+    mask = exercise_content("long-sequences/code-local-mask", "en")["solution_code"].replace(
+        "def local_mask", "def f"
+    )
+    assert "Correct." in told(capsys, "long-sequences/code-local-mask", mask.replace("r // 2", "r // 2,"))
     out = told(capsys, greedy, source.replace("tokens[1:]", "tokens[1:].tolist() + [7]"))
     assert "tokens should have the shape" in out
     assert "it is 0.000" in told(capsys, bleu, "def f(pred, label, k):\n    return 0")

@@ -169,7 +169,8 @@ def _as_tuple(result: Any) -> tuple[Any, ...]:
 
 def _in_a_tensor(result: Any, expected: Results) -> Any:
     """Return plain numbers as a tensor where one with as many axes is expected; all else as it is."""
-    if len(expected) > 1 or isinstance(result, Tensor):
+    results = isinstance(result, tuple) and any(isinstance(value, Tensor) for value in result)
+    if len(expected) > 1 or isinstance(result, Tensor) or results:
         return result
     try:
         tensor = torch.tensor(result)
