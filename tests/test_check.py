@@ -111,6 +111,10 @@ KNOWN_WRONG = [
     (SCALED, {SCALE: " / Q.shape[-1]"}, "scale-by-d"),
     (SCALED, {SCALE: " / V.shape[-1] ** 0.5"}, "scale-by-values"),
     (SCALED, {"dim=-1": "dim=-2"}, "wrong-axis"),
+    (SCALED, {"dim=-1": "dim=0"}, "wrong-axis"),
+    (SCALED, {"dim=-1": "dim=1"}, "from-the-front"),
+    (SCALED, {"Q.shape[-1]": "Q.shape[1]"}, "from-the-front"),
+    (SCALED, {"dim=-1": "dim=1", "Q.shape[-1]": "Q.shape[1]"}, "from-the-front"),
     (SCALED, {"torch.softmax(scores, dim=-1)": "scores"}, "no-softmax"),
     (SCALED, {SCALE: "", "torch.softmax(scores, dim=-1)": "scores"}, "no-softmax"),
     (SCALED, {RETURN: "return weights @ V"}, "only-output"),
@@ -130,6 +134,11 @@ KNOWN_WRONG = [
     (ATTENTION, {SCALE: " / V.shape[-1] ** 0.5"}, "scale-by-values"),
     (ATTENTION, {"dim=-1": "dim=-2"}, "wrong-axis"),
     (ATTENTION, {"dim=-1": "dim=-2", ZERO_ROWS: ZERO_ROWS[10:]}, "wrong-axis"),
+    (ATTENTION, {"dim=-1": "dim=0"}, "wrong-axis"),
+    (ATTENTION, {"dim=-1": "dim=1"}, "from-the-front"),
+    (ATTENTION, {"dim=-1": "dim=1", ZERO_ROWS: ZERO_ROWS[10:]}, "from-the-front"),
+    (ATTENTION, {"dim=-1": "dim=1", "Q.shape[-1]": "Q.shape[1]"}, "from-the-front"),
+    (ATTENTION, {"Q.shape[-1]": "Q.shape[1]"}, "from-the-front"),
     (ATTENTION, {MASK: MASK.replace("~", "")}, "mask-inverted"),
     (ATTENTION, {MASK: MASK.replace("~", ""), ZERO_ROWS: ZERO_ROWS.replace("~", "")}, "mask-inverted"),
     (ATTENTION, {MASK: MASK[9:], ZERO_ROWS: ZERO_ROWS[10:]}, "mask-ignored"),
@@ -160,10 +169,16 @@ KNOWN_WRONG = [
     (MERGE, {"torch.maximum(best_a, best_b)": "best_b"}, "block-only"),
     (MERGE, {"return best, total, output": "return best, total, output / total"}, "already-divided"),
     (LOCAL, {"r // 2": "r"}, "too-wide"),
+    (LOCAL, {"<= r // 2": "< r"}, "too-wide"),
     (LOCAL, {"<=": "<"}, "too-narrow"),
     (LOCAL, {".abs()": ""}, "one-sided"),
+    (LOCAL, {".abs()": "", "<= r // 2": ">= -(r // 2)"}, "one-sided"),
+    (LOCAL, {"distance <= r // 2": "(distance <= r // 2).float()"}, "not-boolean"),
+    (LOCAL, {"distance <= r // 2": "(distance <= r // 2).int()"}, "not-boolean"),
+    (LOCAL, {"distance <= r // 2": "torch.where(distance <= r // 2, 0, -torch.inf)"}, "not-boolean"),
     (LOCAL, {"<=": ">"}, "inverted"),
     (LOCAL, {".abs()": "", "distance <= r // 2": "(distance >= 0) & (distance < r)"}, "backward"),
+    (LOCAL, {".abs()": "", "distance <= r // 2": "(distance >= 0) & (distance <= r // 2)"}, "backward"),
     (SHARE, {"(query < length) & ": "", "(key < length)": "(key < weights.shape[-1])"}, "padding-counted"),
     (SHARE, {" & (key >= 0) & (key < length)": ""}, "all-real-queries"),
     (SHARE, {"argmax(dim=-1)": "argmax(dim=-2)"}, "wrong-axis"),
@@ -175,6 +190,9 @@ KNOWN_WRONG = [
     (LINEAR, {PHI: "Q, K"}, "no-features"),
     (LINEAR, {PHI: "nn.functional.elu(Q), nn.functional.elu(K)"}, "elu-without-one"),
     (LINEAR, {"total[:, None]": "K.shape[0]"}, "divided-by-count"),
+    (LINEAR, {"Q @ (K.T @ V)": "(Q @ K.T) @ V"}, "square"),
+    (LINEAR, {"Q @ (K.T @ V)": "(K @ Q.T).T @ V", "Q @ K.sum(dim=0)": "(Q @ K.T).sum(dim=1)"}, "square"),
+    (LINEAR, {"Q @ (K.T @ V)": 'torch.einsum("nm,mv->nv", torch.einsum("nd,md->nm", Q, K), V)'}, "square"),
     (
         LINEAR,
         {PHI: "Q, K", "mixed / total[:, None]": "(Q @ K.T / Q.shape[-1] ** 0.5).softmax(-1) @ V"},
@@ -214,6 +232,11 @@ KNOWN_WRONG = [
         {"Z.mean(dim=-1": "Z.mean(dim=(-2, -1)", "Z.var(dim=-1": "Z.var(dim=(-2, -1)"},
         "both-axes",
     ),
+    (ADD_NORM, {"Z.mean(dim=-1": "Z.mean(dim=0", "Z.var(dim=-1": "Z.var(dim=0"}, "wrong-axis"),
+    (ADD_NORM, {"Z.mean(dim=-1": "Z.mean(dim=1", "Z.var(dim=-1": "Z.var(dim=1"}, "wrong-axis"),
+    (ADD_NORM, {"(variance + 1e-5).sqrt()": "(variance.sqrt() + 1e-5)"}, "epsilon-outside"),
+    (ADD_NORM, {"variance + 1e-5": "variance"}, "epsilon-size"),
+    (ADD_NORM, {"1e-5": "1e-12"}, "epsilon-size"),
     (ADD_NORM, {".sqrt()": ""}, "no-root"),
     (ADD_NORM, {", correction=0": ""}, "unbiased"),
     (ADD_NORM, {"gain * ": "", " + shift": ""}, "no-gain"),
@@ -230,6 +253,9 @@ KNOWN_WRONG = [
     (BLEU, {"0.5**n": "(1 / k)"}, "equal-powers"),
     (BLEU, {" ** 0.5**n": ""}, "no-powers"),
     (BLEU, {"said.total()": "wanted.total()"}, "recall"),
+    (BLEU, {"torch.tensor(score)": "score", ") ** 0.5**n": ")"}, "no-powers"),
+    (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[1.0, 1.0]]"}, "flat"),
+    (GREEDY, {"tokens[1:]": "tokens.tolist()"}, "with-bos"),
 ]
 
 
@@ -267,7 +293,8 @@ def test_a_matrix_is_judged_by_what_it_does(capsys: pytest.CaptureFixture[str]) 
             assert told(capsys, DESIGN, lambda X, rows=(first, second): torch.tensor(rows)) == "Correct.\n"
     assert "Correct." in told(capsys, DESIGN, lambda X: torch.tensor([[0, 0], [1, 0]]))
     assert "should have the shape (2, 2); it has (2,)" in told(capsys, DESIGN, lambda X: torch.ones(2))
-    assert "it returned list" in told(capsys, DESIGN, lambda X: [[1.0, 0.0], [1.0, -0.3]])
+    assert "Correct." in told(capsys, DESIGN, lambda X: [[1.0, 0.0], [1.0, -0.3]])
+    assert "it returned list" in told(capsys, DESIGN, lambda X: [["1.0", "0.0"], ["1.0", "-0.3"]])
     assert "contains NaN" in told(capsys, DESIGN, lambda X: torch.full((2, 2), torch.nan))
     # whatever is wrong has a name: that the matrix differs from ours is no reason
     generator = torch.Generator().manual_seed(0)
@@ -379,7 +406,7 @@ def test_results_of_every_layout_and_precision_are_compared(capsys: pytest.Captu
     assert "should be" in told(capsys, SPLIT, lambda X, h: (split_in_another_style(X, h) + 1).to_sparse())
     assert "should be" in told(capsys, SPLIT, lambda X, h: split_in_another_style(X, h).int())
     mask = written(solution_code(LOCAL))
-    assert "Correct." in told(capsys, LOCAL, lambda n, r: mask(n, r).float())
+    assert "Correct." in told(capsys, LOCAL, lambda n, r: mask(n, r).to_sparse())
     assert "should be 1.000; it is 0.500" in told(capsys, LOCAL, lambda n, r: mask(n, r) / 2)
 
 

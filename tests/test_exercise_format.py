@@ -334,7 +334,12 @@ def test_numbers_are_fresh_and_repeat(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("answer: a * b", "answer: a + b", "wrong answers is (nearly) right"),
+        ("answer: a * b", "answer: a + b", "two of its answers are (nearly) the same"),
+        (
+            "hints:",
+            "  - answer: b * a + 0.02\n    why: $x$\nhints:",
+            "two of its answers are (nearly) the same",
+        ),
         ("answer: a + b", "answer: a + c", "unknown name 'c'"),
         ("[1, 2, 3, 4]", "[1]", "four are the least"),
         ("{{a}} and", "{{x}} and", "no such parameter"),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import d2lmini as d2l
-from book.contents import parts, table_of_contents
+from book.contents import pages, table_of_contents
 from d2lmini.notebook import progress
 from d2lmini.notebook.content import current_name, exercise_names
 

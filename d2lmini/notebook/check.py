@@ -92,7 +92,7 @@ class _Verdict:
                     return message("check_unwritten")
                 except (Exception, SystemExit) as error:
                     return self._stopped(error, case)
-                results.append(result)
+                results.append(_in_a_tensor(result, self.task.right(*case)))
                 changed = changed or any(
                     isinstance(value, Tensor) and not _untouched(value, before)
                     for value, before in zip(inputs, case, strict=True)
@@ -104,8 +104,9 @@ class _Verdict:
                 return message("check_bug", reason=reason)
         if changed:
             return message("check_changed")
-        self.right = True
-        return ""
+        bug = self.task.caught(function)
+        self.right = bug is None
+        return "" if bug is None else message("check_bug", reason=self.bugs[bug])
 
     def _stopped(self, error: BaseException, case: Case) -> str:
         stopped = message("check_error", error=f"{type(error).__name__}: {error}", shapes=_shapes(case))
@@ -179,6 +180,18 @@ def _kind(value: Any) -> str:
 
 def _as_tuple(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def _in_a_tensor(result: Any, expected: Results) -> Any:
+    """Return plain numbers as a tensor where one with as many axes is expected; all else as it is."""
+    results = isinstance(result, tuple) and any(isinstance(value, Tensor) for value in result)
+    if len(expected) > 1 or isinstance(result, Tensor) or results:
+        return result
+    try:
+        tensor = torch.tensor(result)
+    except (TypeError, ValueError, RuntimeError):
+        return result
+    return tensor if tensor.ndim == expected[0].ndim else result
 
 
 def _has_gap(result: Any) -> bool:

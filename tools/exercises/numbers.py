@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Collection
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 import simpleeval
@@ -133,9 +134,9 @@ def variants(exercise: Any, places: Collection[tuple[str, str]], seed: str) -> l
             for index, entry in enumerate(exercise.wrong)
         ]
         fits = exercise.where is None or _at("where", formula=exercise.where, names=names)
-        clear = all(abs(value - answer) > 2 * exercise.tolerance for value in wrong)
+        clear = all(abs(x - y) > 2 * exercise.tolerance for x, y in combinations([answer, *wrong], 2))
         if attempt == 0 and not (fits and clear):
-            raise Mistake("the first variant breaks `where`, or one of its wrong answers is (nearly) right")
+            raise Mistake("the first variant breaks `where`, or two of its answers are (nearly) the same")
         text = {f"{name}:{form}" if form else name: shown(names[name], form) for name, form in places}
         variant = {"text": dict(sorted(text.items())), "answer": answer, "wrong": wrong}
         if fits and clear and variant not in found:

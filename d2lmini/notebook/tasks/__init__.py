@@ -46,6 +46,7 @@ class Task:
         bugs: by name in the YAML file, the wrong solutions; each in its common spellings.
         effect: where many answers are right: what an answer does, given the inputs too. This is compared
             instead.
+        caught: runs a function whose numbers are right and returns the name of the bug that it still has.
     """
 
     returns: tuple[str, ...]
@@ -54,6 +55,7 @@ class Task:
     edges: tuple[Case, ...]
     bugs: dict[str, tuple[Callable[..., Results], ...]]
     effect: Callable[..., Results] | None = None
+    caught: Callable[[Callable[..., Any]], str | None] = lambda function: None
 
 
 def load_task(name: str) -> Task:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from d2lmini.notebook.tasks import Results, Task, normal
+from d2lmini.notebook.tasks import Case, Results, Task, normal
 
 
 def attention(
@@ -21,10 +21,9 @@ def attention(
         scores = Q @ K.transpose(-2, -1)
         if not after:
             scores = scores / scale(Q, V)
-        if mask is not None and mask_use != "ignored":
+        if mask is not None and mask_use in ("before", "inverted"):
             hidden = mask if mask_use == "inverted" else ~mask
-            if mask_use != "late":
-                scores = scores.masked_fill(hidden, -1e9 if empty == "uniform" else float("-inf"))
+            scores = scores.masked_fill(hidden, -1e9 if empty == "uniform" else float("-inf"))
         weights = torch.softmax(scores, dim=axis)
         if after:
             weights = weights / scale(Q, V)
@@ -35,15 +34,12 @@ def attention(
     return attention
 
 
-def visible(*rows: list[int]) -> Tensor:
-    return torch.tensor(rows, dtype=torch.bool)
+def inputs(queries: tuple[int, ...], keys: tuple[int, ...], width: int, seed: int) -> Case:
+    return normal(*queries, seed=seed), normal(*keys, seed=seed + 1), normal(*keys[:-1], width, seed=seed + 2)
 
 
 right_attention = attention()
-
-
-def inverted_throughout(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Results:
-    return right_attention(Q, K, V, None if mask is None else ~mask)
+EMPTY = ("zeros", "nan", "uniform")
 
 
 # widths of queries and values differ, and so do the numbers of queries and keys: mix-ups then show
@@ -51,36 +47,26 @@ TASK = Task(
     returns=("output", "weights"),
     right=right_attention,
     cases=(
-        (normal(3, 8), normal(4, 8, seed=1), normal(4, 5, seed=2)),
-        (
-            normal(2, 3, 16, seed=3),
-            normal(2, 5, 16, seed=4),
-            normal(2, 5, 4, seed=5),
-            visible([1, 1, 1, 0, 0], [1, 1, 0, 0, 0]).unsqueeze(1),
-        ),
-        (
-            normal(2, 2, 4, 6, seed=6),
-            normal(2, 2, 4, 6, seed=7),
-            normal(2, 2, 4, 3, seed=8),
-            torch.ones(4, 4, dtype=torch.bool).tril(),
-        ),
+        inputs((3, 8), (4, 8), 5, seed=0),
+        (*inputs((2, 3, 16), (2, 5, 16), 4, seed=3), torch.tensor([[3], [2]])[..., None] > torch.arange(5)),
+        (*inputs((2, 2, 4, 6), (2, 2, 4, 6), 3, seed=6), torch.ones(4, 4, dtype=torch.bool).tril()),
     ),
     edges=(
-        (
-            normal(2, 2, 4, seed=9),
-            normal(2, 3, 4, seed=10),
-            normal(2, 3, 4, seed=11),
-            visible([1, 1, 0], [0, 0, 0]).unsqueeze(1),
-        ),
+        (*inputs((2, 2, 4), (2, 3, 4), 4, seed=9), torch.tensor([[2], [0]])[..., None] > torch.arange(3)),
     ),
     bugs={
         "missing-scale": (attention(scale=lambda Q, V: 1.0),),
         "scale-after-softmax": (attention(after=True),),
         "scale-by-d": (attention(scale=lambda Q, V: Q.shape[-1]),),
         "scale-by-values": (attention(scale=lambda Q, V: V.shape[-1] ** 0.5),),
-        "wrong-axis": tuple(attention(axis=-2, empty=empty) for empty in ("zeros", "nan", "uniform")),
+        "wrong-axis": tuple(attention(axis=axis, empty=empty) for axis in (-2, 0) for empty in EMPTY),
+        "from-the-front": (
+            attention(scale=lambda Q, V: Q.shape[1] ** 0.5),
+            *(attention(axis=1, empty=empty) for empty in EMPTY),
+            *(attention(axis=1, scale=lambda Q, V: Q.shape[1] ** 0.5, empty=empty) for empty in EMPTY),
+        ),
         "mask-inverted": (
-            inverted_throughout,
+            lambda Q, K, V, mask=None: right_attention(Q, K, V, None if mask is None else ~mask),
             attention(mask_use="inverted"),
             attention(mask_use="inverted", empty="nan"),
         ),

@@ -32,6 +32,7 @@ TASK = Task(
             "scale-by-d",
             "scale-by-values",
             "wrong-axis",
+            "from-the-front",
             "only-output",
             "swapped",
         )

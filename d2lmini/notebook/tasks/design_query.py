@@ -21,7 +21,8 @@ def attends_to(X: Tensor, W: Tensor, token: int) -> int:
 def attended_by_milk(X: Tensor, W: Tensor) -> Results:
     """Return whom `milk` attends to, or which slip explains that it is not `cats`."""
     attended = attends_to(X, W, MILK)
-    if attended == NOBODY and attends_to(X, W, CATS) == MILK:
+    asks_nothing = float((X[MILK].double() @ W.double()).abs().max()) < 1e-4
+    if asks_nothing and attends_to(X, W, CATS) == MILK:
         attended = OTHER_DIRECTION
     elif attended != CATS and attends_to(X, W.T, MILK) == CATS:
         attended = TRANSPOSED

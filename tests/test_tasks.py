@@ -1,0 +1,379 @@
+"""The tasks of code exercises: right functions of an unusual style pass, and frequent slips have a name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import d2lmini as d2l
+from d2lmini.language import LANGUAGES
+from d2lmini.notebook import tasks
+from d2lmini.notebook.content import exercise_content, plain
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+# what the first cell of a chapter imports; each function is called f
+HEAD = "import math, torch\nfrom collections import Counter\nfrom torch import nn\nF = nn.functional\n"
+UNUSUAL = {
+    "self-attention/code-scaled-attention": (
+        """
+def f(Q, K, V):
+    s = torch.einsum("...nd,...md->...nm", Q, K).div(math.sqrt(K.size(-1))).exp()
+    w = s / s.sum(-1, True)
+    return w.matmul(V), w
+""",
+        """
+def f(Q, K, V):
+    w = F.softmax(Q.double() @ K.double().mT * Q.shape[-1] ** -0.5, -1)
+    return [w @ V.double(), w]
+""",
+        """
+def f(Q, K, V):
+    if Q.dim() > 2:
+        return tuple(map(torch.stack, zip(*map(f, Q, K, V))))
+    w = torch.stack([(K @ q / len(q) ** 0.5).softmax(0) for q in Q])
+    return w @ V, w
+""",
+    ),
+    "self-attention/design-query": (
+        """
+def f(X):
+    return [[0, 0], [1, 0]]
+""",
+        """
+def f(X):
+    return torch.outer(X[4], X[0] - 0.3 * X[3]).double()
+""",
+        """
+def f(X):
+    return nn.Parameter(torch.tensor([[7., -7.], [3., -2.]]))
+""",
+    ),
+    "multi-head-attention/code-attention": (
+        """
+def f(Q, K, V, mask=None):
+    e = (Q @ K.mT / Q.shape[-1] ** 0.5).exp()
+    e = e if mask is None else e * mask
+    w = e / e.sum(-1, keepdim=True).clamp(min=1e-9)
+    return w @ V, w
+""",
+        """
+def f(Q, K, V, mask=None):
+    s = Q @ K.mT / Q.shape[-1] ** 0.5
+    s = s if mask is None else torch.where(mask, s, -torch.inf)
+    w = s.softmax(-1).nan_to_num()
+    return w @ V, w
+""",
+        """
+def f(Q, K, V, mask=None):
+    s = Q @ K.mT / Q.shape[-1] ** 0.5
+    m = torch.ones_like(s, dtype=bool) if mask is None else mask.expand(s.shape)
+    w = (s + (m.double() - 1) * 1e9).softmax(-1) * m.any(-1, True)
+    return w.float() @ V, w
+""",
+    ),
+    "multi-head-attention/code-split-heads": (
+        """
+def f(X, h):
+    return torch.cat([x.unflatten(-1, (h, -1)).transpose(0, 1) for x in X])
+""",
+        """
+def f(X, h):
+    return torch.stack(X.chunk(h, -1), 1).flatten(0, 1)
+""",
+        """
+def f(X, h):
+    return torch.stack([p for x in X for p in x.split(x.shape[-1] // h, -1)])
+""",
+    ),
+    "complexity/code-path-lengths": (
+        """
+def f(n, k):
+    return [[max(1, -(-abs(i - j) // (k // 2))) for j in range(n)] for i in range(n)]
+""",
+        """
+def f(n, k):
+    see = (torch.cdist(*[torch.arange(n).float()[:, None]] * 2) <= k // 2).double()
+    now, layers = see, torch.ones(n, n)
+    for _ in range(n):
+        layers = layers + (now == 0)
+        now = now @ see
+    return layers
+""",
+        """
+def f(n, k):
+    p = torch.arange(n)
+    d = (p.view(1, -1) - p.view(-1, 1)).abs()
+    return torch.maximum((2 * d + k - 2) // (k - 1), torch.tensor(1))
+""",
+    ),
+    "cost-in-practice/code-online-softmax": (
+        """
+def f(a, s, x, b, t, y):
+    m = torch.stack([a, b]).amax(0)
+    p, q = (a - m).exp(), (b - m).exp()
+    return [m, p * s + q * t, p * x + q * y]
+""",
+        """
+def f(a, s, x, b, t, y):
+    m = torch.where(a > b, a, b)
+    p, q = math.e ** (a - m).double(), math.e ** (b - m).double()
+    return m, s * p + t * q, x * p + y * q
+""",
+        """
+def f(a, s, x, b, t, y):
+    both = torch.cat([a, b], 1)
+    m = both.max(1, True)[0]
+    p = (both - m).exp()
+    total = (p * torch.cat([s, t], 1)).sum(1, True)
+    return m, total, torch.einsum("nk,knd->nd", p, torch.stack([x, y]))
+""",
+    ),
+    "long-sequences/code-linear-attention": (
+        """
+def f(Q, K, V):
+    Q, K = F.elu(Q) + 1, F.elu(K) + 1
+    both = torch.cat([V, torch.ones(len(V), 1)], 1)
+    o = Q @ (K.T @ both)
+    return o[:, :-1] / o[:, -1:]
+""",
+        """
+def f(Q, K, V):
+    p = lambda x: torch.where(x > 0, x + 1, x.exp())
+    S = (p(K)[:, :, None] * V[:, None, :]).sum(0)
+    return p(Q) @ S / (p(Q) * p(K).sum(0)).sum(1, True)
+""",
+        """
+def f(Q, K, V):
+    Q, K = F.elu(Q.double()) + 1, F.elu(K.double()) + 1
+    S = z = 0
+    for k, v in zip(K, V.double()):
+        S, z = S + torch.outer(k, v), z + k
+    return torch.stack([q @ S / (q @ z) for q in Q])
+""",
+    ),
+    "long-sequences/code-local-mask": (
+        """
+def f(n, r):
+    m = torch.ones(n, n, dtype=torch.bool)
+    return m.tril(r // 2) & m.triu(-(r // 2))
+""",
+        """
+def f(n, r):
+    return [[abs(i - j) <= r // 2 for j in range(n)] for i in range(n)]
+""",
+        """
+def f(n, r):
+    m = torch.zeros(n, n, dtype=torch.bool)
+    for i in range(n):
+        m[i, max(0, i - r // 2) : i + r // 2 + 1] = True
+    return m
+""",
+    ),
+    "positional-encoding/code-sinusoids": (
+        """
+def f(n, d):
+    def entry(i, c):
+        return (math.cos if c % 2 else math.sin)(i / 10000 ** (c // 2 * 2 / d))
+    return [[entry(i, c) for c in range(d)] for i in range(n)]
+""",
+        """
+def f(n, d):
+    j = torch.arange((d + 1) // 2, dtype=torch.float64)
+    z = torch.exp(1j * torch.arange(n)[:, None] * torch.exp(-2 * j / d * math.log(10000)))
+    return torch.stack([z.imag, z.real], -1).flatten(1)[:, :d]
+""",
+        """
+def f(n, d):
+    c = torch.arange(d)
+    a = torch.outer(torch.arange(n).double(), 1e4 ** (-(c - c % 2) / d))
+    return torch.sin(a + c % 2 * math.pi / 2)
+""",
+    ),
+    "relative-positions/code-rotate": (
+        """
+def f(X, i):
+    w = 1e4 ** (-torch.arange(0, X.shape[1], 2) / X.shape[1])
+    z = torch.view_as_complex(X.unflatten(1, (-1, 2)).contiguous())
+    return torch.view_as_real(z * torch.exp(1j * torch.outer(i.float(), w))).flatten(1)
+""",
+        """
+def f(X, i):
+    Y, d = X.clone(), X.shape[1]
+    for t in range(len(X)):
+        for c in range(0, d, 2):
+            p = float(i[t]) * 1e4 ** (-c / d)
+            a, b = X[t, c].item(), X[t, c + 1].item()
+            Y[t, c] = a * math.cos(p) - b * math.sin(p)
+            Y[t, c + 1] = a * math.sin(p) + b * math.cos(p)
+    return Y
+""",
+        """
+def f(X, i):
+    d = X.shape[1]
+    p = i.double()[:, None] / 1e4 ** (torch.arange(0, d, 2) / d)
+    p = p.repeat_interleave(2, 1)
+    side = torch.stack([-X[:, 1::2], X[:, ::2]], -1).flatten(1)
+    return X * p.cos() + side * p.sin()
+""",
+    ),
+    "transformer/code-add-norm": (
+        """
+def f(X, Y, g, b):
+    return F.layer_norm(X + Y, g.shape, g, b, eps=1e-5)
+""",
+        """
+def f(X, Y, g, b):
+    Z = (X + Y).double()
+    Z = Z - Z.mean(-1, True)
+    return g * Z * ((Z * Z).mean(-1, True) + 1e-5).rsqrt() + b
+""",
+        """
+def f(X, Y, g, b):
+    Z = torch.add(X, Y)
+    v, m = torch.var_mean(Z, -1, correction=0, keepdim=True)
+    return torch.addcmul(b, g, (Z - m) / torch.sqrt(v + 1e-5))
+""",
+    ),
+    "translation/code-greedy": (
+        """
+def f(model, bos, eos, steps):
+    said = [bos]
+    while len(said) <= steps:
+        word = int(model(torch.tensor(said))[-1].argmax())
+        if word == eos:
+            break
+        said.append(word)
+    return said[1:]
+""",
+        """
+def f(model, bos, eos, steps, said=()):
+    word = model(torch.tensor([bos, *said]))[-1].max(0).indices.item() if steps else eos
+    return said if word == eos else f(model, bos, eos, steps - 1, (*said, word))
+""",
+        """
+def f(model, bos, eos, steps):
+    said = torch.full((steps + 1,), bos)
+    for t in range(steps):
+        said[t + 1] = model(said[: t + 1])[t].argmax()
+        if said[t + 1] == eos:
+            return said[1 : t + 1]
+    return said[1:]
+""",
+    ),
+    "translation/code-bleu": (
+        """
+def f(pred, label, k):
+    logs = min(0, 1 - len(label) / len(pred))
+    for n in range(1, k + 1):
+        said = [tuple(pred[i:i + n]) for i in range(len(pred) - n + 1)]
+        left = [tuple(label[i:i + n]) for i in range(len(label) - n + 1)]
+        hits = 0
+        for gram in said:
+            if gram in left:
+                left.remove(gram)
+                hits += 1
+        if not hits:
+            return 0
+        logs += math.log(hits / len(said)) / 2**n
+    return math.exp(logs)
+""",
+        """
+def f(pred, label, k):
+    grams = lambda s, n: Counter(zip(*(s[i:] for i in range(n))))
+    hits = lambda n: sum(min(c, grams(label, n)[g]) for g, c in grams(pred, n).items())
+    shares = [hits(n) / (len(pred) - n + 1) for n in range(1, k + 1)]
+    short = torch.tensor(1 - len(label) / len(pred)).clamp(max=0).exp()
+    return short * torch.prod(torch.tensor(shares) ** (0.5 ** torch.arange(1, k + 1)))
+""",
+        """
+def f(pred, label, k):
+    from d2lmini import bleu
+    return bleu(" ".join(pred), " ".join(label), k)
+""",
+    ),
+    "what-it-learned/code-share": (
+        """
+def f(W, length, o):
+    asked = [q for q in range(length) if 0 <= q + o < length]
+    return [sum(int(w[q].argmax()) == q + o for q in asked) / len(asked) for w in W]
+""",
+        """
+def f(W, length, o):
+    top = F.one_hot(W[:, :length, :length].argmax(-1), length)
+    return torch.stack([d.float().mean() for d in top.diagonal(o, 1, 2)])
+""",
+        """
+def f(W, length, o):
+    q = torch.arange(max(0, -o), min(length, length - o))
+    top = W[:, q] == W[:, q].max(-1, True).values
+    return top[:, range(len(q)), q + o].double().mean(1)
+""",
+    ),
+}
+
+
+def written(source: str) -> Callable[..., Any]:
+    names: dict[str, Any] = {}
+    exec(compile(HEAD + source, "<reader>", "exec"), names)
+    function: Callable[..., Any] = names["f"]
+    return function
+
+
+def told(capsys: pytest.CaptureFixture[str], name: str, source: str) -> str:
+    d2l.check(name, written(source))
+    return capsys.readouterr().out
+
+
+def test_every_task_has_three_unusual_solutions() -> None:
+    assert set(UNUSUAL) == set(tasks.NAMES)
+    assert all(len(sources) == len(set(sources)) == 3 for sources in UNUSUAL.values())
+
+
+@pytest.mark.parametrize(("name", "source"), [(name, one) for name in UNUSUAL for one in UNUSUAL[name]])
+def test_an_unusual_solution_is_right(capsys: pytest.CaptureFixture[str], name: str, source: str) -> None:
+    assert "Correct." in told(capsys, name, source)
+
+
+@pytest.mark.parametrize("name", tasks.NAMES)
+def test_every_wrong_solution_is_wrong_somewhere(name: str) -> None:
+    """It differs from the right one on a case, or is caught by what it does; and no two say the same."""
+    task = tasks.load_task(name)
+    for bug, spellings in task.bugs.items():
+        for wrong in spellings:
+            seen = [str(wrong(*case)) != str(task.right(*case)) for case in task.cases + task.edges]
+            assert any(seen) or task.caught(lambda *case, f=wrong: f(*case)[0]) == bug
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+@pytest.mark.parametrize("name", tasks.NAMES)
+def test_every_bug_is_named_in_the_language_of_the_reader(
+    capsys: pytest.CaptureFixture[str], name: str, language: str
+) -> None:
+    d2l.use_language(language)
+    replies = {bug: plain(text) for bug, text in exercise_content(name, language)["bugs"].items()}
+    assert len(set(replies.values())) == len(replies)
+    for bug, (wrong, *_) in tasks.load_task(name).bugs.items():
+        d2l.check(name, wrong, seconds=60)
+        assert replies[bug] in capsys.readouterr().out
+
+
+def test_plain_numbers_stand_for_a_tensor(capsys: pytest.CaptureFixture[str]) -> None:
+    greedy, bleu = "translation/code-greedy", "translation/code-bleu"
+    source = exercise_content(greedy, "en")["solution_code"].replace("def greedy", "def f")
+    assert "Correct." in told(capsys, greedy, source.replace("tokens[1:]", "tokens[1:].tolist()"))
+    assert "Correct." in told(capsys, greedy, source.replace("tokens[1:]", "list(tokens[1:])"))
+    mask = exercise_content("long-sequences/code-local-mask", "en")["solution_code"].replace(
+        "def local_mask", "def f"
+    )
+    assert "Correct." in told(capsys, "long-sequences/code-local-mask", mask.replace("r // 2", "r // 2,"))
+    out = told(capsys, greedy, source.replace("tokens[1:]", "tokens[1:].tolist() + [7]"))
+    assert "tokens should have the shape" in out
+    assert "it is 0.000" in told(capsys, bleu, "def f(pred, label, k):\n    return 0")
+    assert "it returned str" in told(capsys, bleu, "def f(pred, label, k):\n    return '0.5'")
+
+
+@pytest.mark.parametrize("rows", ["[[0, 1], [1, 1]]", "[[0, 1], [0.62, 0.62]]"])
+def test_a_tie_of_two_tokens_is_told_as_a_tie(capsys: pytest.CaptureFixture[str], rows: str) -> None:
+    out = told(capsys, "self-attention/design-query", f"def f(X):\n    return torch.tensor({rows})")
+    assert "Nobody comes out on top" in out
