@@ -115,6 +115,8 @@ def command(notebook: Path, port: int | None = None, browser: bool = True) -> li
     arguments = [
         f"--ServerApp.root_dir={notebook.parent}",
         f"--LabApp.default_url=/lab/tree/{notebook.name}",
+        "--ServerApp.contents_manager_class=book.lab_contents.LabContents",
+        "--LabApp.expose_app_in_browser=True",  # an exercise begins in a new cell
         "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once
         "--Application.log_level=ERROR",
         "--LabApp.news_url=None",  # it asks nobody for news
