@@ -25,10 +25,10 @@ class LabContents(AsyncLargeFileManager):  # type: ignore[misc]
         folder = Path(self.root_dir)
         original = path_of(folder.name, Path(path).stem, folder.parents[1])
         if original.exists() and nbformat.read(original, 4).cells == nb.cells:
-            self.notary.sign(nb)
             # what JupyterLab would note of its kernel, and mark as a change
             nb.metadata.kernelspec.display_name = "Python 3 (ipykernel)"
             nb.metadata.language_info = IPythonKernel.language_info
+            self.notary.sign(nb)
         super().mark_trusted_cells(nb, path)
 
     def check_and_sign(self, nb: Any, path: str = "", **options: Any) -> None:
