@@ -24,7 +24,9 @@ class Drawing:
         return self.title
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"image/svg+xml": self.svg, "text/plain": self.title}
+        # ink on paper, also where the page around it is dark
+        drawing = self.svg.replace("<svg ", '<svg style="background:var(--d2l-bg,#fff)" ', 1)
+        return {"image/svg+xml": drawing, "text/plain": self.title}
 
 
 def figure(name: str, language: str | None = None) -> Drawing:
