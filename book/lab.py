@@ -18,7 +18,6 @@ from book.serve import port_number
 from book.terminal import SetUpError, language, say
 from d2lmini.language import LANGUAGES
 
-
 STYLE = ROOT / "book" / "lab_style"
 
 

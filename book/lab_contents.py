@@ -37,7 +37,7 @@ class LabContents(AsyncLargeFileManager):  # type: ignore[misc]
         Its view would show nothing but an error once the kernel is gone.
         """
         language, answers = Path(self.root_dir).name, {}
-        with suppress(OSError, ValueError, KeyError):  # nothing answered yet, or a file that the kernel will report
+        with suppress(OSError, ValueError, KeyError):  # nothing answered yet, or a damaged file
             file = Path(self.root_dir, path).with_name(PROGRESS_FILE)
             answers = json.loads(file.read_text(encoding="utf-8"))["answers"]
         for cell in nb.cells:

@@ -125,7 +125,7 @@ def readable(name: str, language: str, answer: dict[str, Any] | None = None) -> 
     ]
     answer = answer or {}
     if given := _given(content, answer.get("given")):
-        parts.append(f"<div><strong>{html.escape(labels['your_answer'])}:</strong> {given}</div>")
+        parts.append(f"<div><strong>{html.escape(labels['your_answer'])}</strong> {given}</div>")
     if answer.get("done"):
         parts.append(f"<div>✓ {html.escape(labels['done'])}</div>")
     variants = content.get("variants", [{}])
@@ -139,7 +139,8 @@ def _given(content: dict[str, Any], given: Any) -> str:
     texts = content.get("options") or content.get("items") or content.get("areas")
     try:
         if texts:
-            return " · ".join(texts[index]["text"] for index in (given if isinstance(given, list) else [given]))
+            chosen = given if isinstance(given, list) else [given]
+            return " · ".join(texts[index]["text"] for index in chosen)
         if "lines" in content:
             return f"<code>{html.escape(content['lines'][given]['code'].strip())}</code>"
         if "values" in content:
@@ -150,8 +151,6 @@ def _given(content: dict[str, Any], given: Any) -> str:
     except (LookupError, TypeError):
         return ""
     return html.escape(given) if isinstance(given, str) else ""
-
-
 
 
 def filled(markup: str, numbers: dict[str, str]) -> str:

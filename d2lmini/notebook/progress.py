@@ -100,7 +100,7 @@ def answered(name: str, answer: dict[str, Any]) -> None:
 
 
 def follow(name: str, widget: Any) -> None:
-    """Keep what the reader answers in a widget and say there that it is kept; show what is answered in Python."""
+    """Keep what the reader answers in a widget, and say so there; show what is answered in Python."""
 
     def keep(change: Any) -> None:
         keep_answer(name, change["new"])
