@@ -7,7 +7,7 @@ import { KINDS } from "./kinds.js";
 import { richText } from "./rich-text.js";
 import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
-import { unsaved, wait } from "./unsaved.js";
+import { keepUnsaved, unsaved } from "./unsaved.js";
 import words, { language } from "course:words";
 import STYLE from "./exercise.css";
 
@@ -76,16 +76,16 @@ export default {
     const byPython = model.get("kept") !== undefined;
     let unkept = null; // the timer of an answer that Python has not kept yet
     function awaitPython() {
-      const waits = wait(state.id, answer);
+      const waits = keepUnsaved(state.id, answer);
       clearTimeout(unkept);
       unkept = setTimeout(() => notice.replaceChildren(words[waits ? "unsaved" : "unsaved_lost"]), LATE);
-      kept();
+      followKept();
     }
-    function kept() {
+    function followKept() {
       if (JSON.stringify(model.get("kept")) !== JSON.stringify(answer)) return;
       clearTimeout(unkept);
       unkept = null;
-      wait(state.id, null);
+      keepUnsaved(state.id, null);
       notice.replaceChildren();
       update();
     }
@@ -258,7 +258,7 @@ export default {
       if (JSON.stringify(theirs) !== JSON.stringify(answer)) restore(theirs);
     };
     model.on("change:answer", follow);
-    model.on("change:kept", kept);
+    model.on("change:kept", followKept);
     restore(answer);
     const waiting = byPython && unsaved(state.id);
     if (waiting && (waiting.done || !answer.done)) {
@@ -269,7 +269,7 @@ export default {
       saveTyped();
       leaving.abort();
       model.off("change:answer", follow);
-      model.off("change:kept", kept);
+      model.off("change:kept", followKept);
       clearTimeout(unkept);
       undress();
     };

@@ -12,7 +12,7 @@ export function unsaved(id) {
 }
 
 /** Let an answer wait here; null: it waits no longer. Returns false where the browser keeps nothing. */
-export function wait(id, answer) {
+export function keepUnsaved(id, answer) {
   try {
     if (answer) localStorage.setItem(place(id), JSON.stringify(answer));
     else localStorage.removeItem(place(id));
