@@ -17,16 +17,15 @@ class Drawing:
     """
 
     def __init__(self, drawing: str) -> None:
-        self.svg = drawing
+        # ink on paper, also where the page around it is dark
+        self.svg = drawing.replace("<svg ", '<svg style="background:var(--d2l-bg,#fff)" ', 1)
         self.title = svg.title_of(drawing)
 
     def __repr__(self) -> str:
         return self.title
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        # ink on paper, also where the page around it is dark
-        drawing = self.svg.replace("<svg ", '<svg style="background:var(--d2l-bg,#fff)" ', 1)
-        return {"image/svg+xml": drawing, "text/plain": self.title}
+        return {"image/svg+xml": self.svg, "text/plain": self.title}
 
 
 def figure(name: str, language: str | None = None) -> Drawing:
