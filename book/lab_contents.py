@@ -17,7 +17,7 @@ from d2lmini.notebook.widgets import stored_widgets
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-class LabContents(AsyncLargeFileManager):  # type: ignore[misc]
+class LabContents(AsyncLargeFileManager):
     """The files of the folder in which the reader works, `work/<language>`."""
 
     def mark_trusted_cells(self, nb: Any, path: str = "") -> None:
