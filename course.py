@@ -125,8 +125,6 @@ def run_verb(verb: str, rest: list[str]) -> int:
         install_browser()
     if verb == "test":
         return test(rest)
-    if verb == "lab":
-        print(say("lab.opens"), flush=True)
     return module(name, rest, PYTHON if needs else sys.executable)
 
 
@@ -136,6 +134,9 @@ def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
     environment = {**os.environ, "PYTHONUTF8": "1", "PATH": bin_first}
     # oxlint is a program, no module
     start = [str(PYTHON.parent / name)] if name == "oxlint" else [str(python), "-m", name]
+    if name == "jupyterlab" and not WINDOWS:  # it ends by itself, whatever signal tells it to
+        os.chdir(ROOT)
+        os.execve(start[0], [*start, *arguments], environment)
     process = subprocess.Popen([*start, *arguments], cwd=ROOT, env=environment)
     while True:
         try:

@@ -18,6 +18,8 @@ from book.serve import port_number
 from book.terminal import SetUpError, language, say
 from d2lmini.language import LANGUAGES
 
+STYLE = ROOT / "book" / "lab_style"
+
 
 class Copies(NamedTuple):
     """What became of the copies, chapter by chapter."""
@@ -73,6 +75,7 @@ def prepare(arguments: list[str], course: str, root: Path = ROOT) -> list[str]:
         print(say("lab.renewed", chapters=", ".join(copies.renewed)))
     for name in copies.behind:
         print(say("lab.behind", name=name, command=f"{course} lab --lang {chosen.lang} --afresh {name}"))
+    print(say("lab.opens"), flush=True)
     return command(notebook, chosen.port, not chosen.no_browser)
 
 
@@ -115,6 +118,10 @@ def command(notebook: Path, port: int | None = None, browser: bool = True) -> li
     arguments = [
         f"--ServerApp.root_dir={notebook.parent}",
         f"--LabApp.default_url=/lab/tree/{notebook.name}",
+        "--ServerApp.contents_manager_class=book.lab_contents.LabContents",
+        "--LabApp.expose_app_in_browser=True",  # an exercise begins in a new cell
+        "--LabApp.custom_css=True",
+        f"--ServerApp.tornado_settings={ {'static_custom_path': [str(STYLE)]} }",
         "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once
         "--Application.log_level=ERROR",
         "--LabApp.news_url=None",  # it asks nobody for news

@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import re
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -93,7 +94,7 @@ def cell_fingerprint(source: str) -> str:
     return hashlib.sha256(source.strip().encode()).hexdigest()[:12]
 
 
-def stored(name: str, language: str) -> str:
+def stored(name: str, language: str, answer: dict[str, Any] | None = None) -> str:
     """Return the HTML that a notebook stores of an exercise, the same bytes every time.
 
     Its formulas are $...$, which notebook viewers typeset themselves; some would take MathML away.
@@ -101,6 +102,7 @@ def stored(name: str, language: str) -> str:
     Args:
         name: ``"<chapter>/<slug>"``.
         language: one of `d2lmini.language.LANGUAGES`.
+        answer: what the reader did, as the widget keeps it, to be shown below the question.
 
     Raises:
         ValueError: there is no such exercise or language.
@@ -109,10 +111,10 @@ def stored(name: str, language: str) -> str:
         >>> stored("self-attention/why-scale", "vi")[:50]
         '<div class="d2l-widget" data-widget="exercise" dat'
     """
-    return widgets.fallback("exercise", name, _formulas_in_tex(readable(name, language), "$"))
+    return widgets.fallback("exercise", name, _formulas_in_tex(readable(name, language, answer), "$"))
 
 
-def readable(name: str, language: str) -> str:
+def readable(name: str, language: str, answer: dict[str, Any] | None = None) -> str:
     """Return the whole question as HTML with MathML, for a page on which no widget runs."""
     content, labels = exercise_content(name, language), words(language)["exercises"]
     items = [entry["text"] for entry in content.get("options", content.get("areas", ()))]
@@ -133,7 +135,34 @@ def readable(name: str, language: str) -> str:
         if "call" in content
         else f"<div><em>{html.escape(labels['run_cell'])}</em></div>",
     ]
-    return filled("".join(parts), content.get("variants", [{}])[0].get("text", {}))
+    answer = answer or {}
+    if given := _given(content, answer.get("given")):
+        parts.append(f"<div><strong>{html.escape(labels['your_answer'])}</strong> {given}</div>")
+    if answer.get("done"):
+        parts.append(f"<div>✓ {html.escape(labels['done'])}</div>")
+    variants = content.get("variants", [{}])
+    with suppress(LookupError, TypeError):
+        variants = [variants[answer["variant"]]]
+    return filled("".join(parts), variants[0].get("text", {}))
+
+
+def _given(content: dict[str, Any], given: Any) -> str:
+    """Return an answer in words, as HTML; "" if there is none, or none that fits the exercise of now."""
+    texts = content.get("options") or content.get("items") or content.get("areas")
+    try:
+        if texts:
+            chosen = given if isinstance(given, list) else [given]
+            return " · ".join(texts[index]["text"] for index in chosen)
+        if "lines" in content:
+            return f"<code>{html.escape(content['lines'][given]['code'].strip())}</code>"
+        if "values" in content:
+            row, column = divmod(given, len(content["columns"]))
+            return f"{content['rows'][row]}, {content['columns'][column]}"
+        if "columns" in content:
+            return "; ".join(html.escape(", ".join(map(str, row))) for row in given)
+    except (LookupError, TypeError):
+        return ""
+    return html.escape(given) if isinstance(given, str) else ""
 
 
 def filled(markup: str, numbers: dict[str, str]) -> str:

@@ -17,7 +17,8 @@ class Drawing:
     """
 
     def __init__(self, drawing: str) -> None:
-        self.svg = drawing
+        # ink on paper, also where the page around it is dark
+        self.svg = drawing.replace("<svg ", '<svg style="background:var(--d2l-bg,#fff)" ', 1)
         self.title = svg.title_of(drawing)
 
     def __repr__(self) -> str:

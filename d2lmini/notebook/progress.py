@@ -101,8 +101,14 @@ def answered(name: str, answer: dict[str, Any]) -> None:
 
 
 def follow(name: str, widget: Any) -> None:
-    """Keep what the reader answers in a widget, and show there what is answered in Python."""
-    widget.observe(lambda change: keep_answer(name, change["new"]), names="answer")
+    """Keep what the reader answers in a widget, and say so there; show what is answered in Python."""
+
+    def keep(change: Any) -> None:
+        keep_answer(name, change["new"])
+        if name not in _unsaved:
+            widget.kept = change["new"]
+
+    widget.observe(keep, names="answer")
     _shown[name] = widget
 
 

@@ -121,7 +121,9 @@ def widget_class(kind: str, language: str) -> Any:
     import traitlets
 
     class CourseWidget(anywidget.AnyWidget):
-        """A widget of the course: traits `state` (its content) and `answer` (what the reader did).
+        """A widget of the course: traits `state` (its content), `answer` (what the reader did), and `kept`.
+
+        The last is the answer that lies in the reader's file: one that differs from it is not safe yet.
 
         A widget that computes with a trained model asks for it when it is first touched: `asked` names the
         direction, `sent` are the bytes of its checkpoint. On the website they come as a file.
@@ -130,6 +132,7 @@ def widget_class(kind: str, language: str) -> Any:
         _esm = module_source(kind, language)
         state = traitlets.Dict().tag(sync=True)
         answer = traitlets.Dict().tag(sync=True)
+        kept = traitlets.Dict().tag(sync=True)
         asked = traitlets.Dict().tag(sync=True)
         sent = traitlets.Bytes().tag(sync=True)
 
@@ -159,7 +162,7 @@ def make(
     kind: str, name: str, state: dict[str, Any], stored: str, answer: dict[str, Any] | None = None
 ) -> Any:
     """Return a live widget of a kind; a notebook stores of it this HTML and ``<kind name>``."""
-    made = widget_class(kind, current_language())(state=state, answer=answer or {})
+    made = widget_class(kind, current_language())(state=state, answer=answer or {}, kept=answer or {})
     made.plain = f"<{kind} {name}>"
     made.stored = stored
     return made

@@ -7,10 +7,12 @@ import { KINDS } from "./kinds.js";
 import { richText } from "./rich-text.js";
 import { fill } from "./text.js";
 import { attachStyles } from "./theme.js";
+import { keepUnsaved, unsaved } from "./unsaved.js";
 import words, { language } from "course:words";
 import STYLE from "./exercise.css";
 
 const SAVED_AFTER = 1000; // ms: while a reader types, an answer is saved at most this often
+const LATE = 1000; // ms: so long may Python take to keep an answer before the reader is told
 const ICONS = { right: "✓ ", wrong: "✗ ", neutral: "" };
 
 export default {
@@ -41,6 +43,7 @@ export default {
     const verdict = element("div", { class: "d2l-verdict", role: "status" });
     const help = element("div", { class: "d2l-help", "aria-live": "polite" });
     const bar = element("div", { class: "d2l-bar" });
+    const notice = element("div", { class: "d2l-notice", "aria-live": "polite" });
     const undress = attachStyles(el, root, { exercise: STYLE });
 
     const button = (label, act, main) =>
@@ -56,7 +59,7 @@ export default {
     const helpButton = button("", () => helpMore());
     const againButton = button("", () => again());
     bar.append(...[checkButton, helpButton, againButton].filter(Boolean));
-    root.append(kicker, question, kind.node, bar, verdict, help);
+    root.append(kicker, question, kind.node, bar, verdict, notice, help);
     el.append(root);
 
     let saving = null; // the timer of what was typed and is not saved yet
@@ -65,7 +68,28 @@ export default {
       saving = null;
       model.set("answer", answer);
       model.save_changes();
+      if (byPython) awaitPython();
     }
+
+    // A kernel says in `kept` which answer it has in its file; the website keeps each at once. An answer that no
+    // kernel has taken waits in this browser: for this kernel, which may be busy, or for one that runs the cell anew.
+    const byPython = model.get("kept") !== undefined;
+    let unkept = null; // the timer of an answer that Python has not kept yet
+    function awaitPython() {
+      const waits = keepUnsaved(state.id, answer);
+      clearTimeout(unkept);
+      unkept = setTimeout(() => notice.replaceChildren(words[waits ? "unsaved" : "unsaved_lost"]), LATE);
+      followKept();
+    }
+    function followKept() {
+      if (JSON.stringify(model.get("kept")) !== JSON.stringify(answer)) return;
+      clearTimeout(unkept);
+      unkept = null;
+      keepUnsaved(state.id, null);
+      notice.replaceChildren();
+      update();
+    }
+
     const saveTyped = () => saving && save();
     const leaving = new AbortController();
     root.addEventListener("change", saveTyped); // the field is left
@@ -95,12 +119,15 @@ export default {
       }
       const done = answer.done || result.ok || predicted;
       store({ given, checked: true, right: result.ok, tries: (answer.tries || 0) + 1, done });
+      const pressed = checkButton.matches(":focus");
       update();
-      if (settled() && !checkButton.isConnected) (againButton.hidden ? help.lastElementChild : againButton)?.focus();
+      // the pressed button is gone: the focus is with what it brought
+      if (pressed && checkButton.hidden) (help.lastElementChild ?? againButton).focus();
     }
 
     // the reader changed the answer: an old verdict no longer speaks of it
     function changed(wait = 0) {
+      if (settled() && !kind.reveals) return kind.write(answer.given); // it stands, until the reader tries again
       const given = kind.partial ? kind.partial() : kind.read();
       if (kind.reveals) return store({ given }, wait);
       store({ given, checked: false, right: false }, wait);
@@ -182,7 +209,8 @@ export default {
       const over = settled();
       const missed = answer.checked && !answer.right && !over;
       const solved = element("span", { class: "d2l-solved" }, `✓ ${missed ? words.done_before : words.done}`);
-      kicker.replaceChildren(element("b", {}, words[`kind_${state.kind}`]), ...(answer.done ? [solved] : []));
+      const isDone = answer.done && !unkept;
+      kicker.replaceChildren(element("b", {}, words[`kind_${state.kind}`]), ...(isDone ? [solved] : []));
       const shown = String(answer.variant || 0);
       if (question.dataset.variant !== shown) {
         question.dataset.variant = shown;
@@ -230,11 +258,19 @@ export default {
       if (JSON.stringify(theirs) !== JSON.stringify(answer)) restore(theirs);
     };
     model.on("change:answer", follow);
+    model.on("change:kept", followKept);
     restore(answer);
+    const waiting = byPython && unsaved(state.id);
+    if (waiting && (waiting.done || !answer.done)) {
+      restore(waiting);
+      save();
+    }
     return () => {
       saveTyped();
       leaving.abort();
       model.off("change:answer", follow);
+      model.off("change:kept", followKept);
+      clearTimeout(unkept);
       undress();
     };
   },

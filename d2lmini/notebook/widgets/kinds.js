@@ -1,3 +1,4 @@
+import { copyText } from "./copy.js";
 import { element, parsed } from "./dom.js";
 import { fill } from "./text.js";
 import { readings, unmistakable } from "./number.js";
@@ -47,6 +48,7 @@ function options(ctx) {
       name: `${ctx.uid}-option`,
       id: `${ctx.uid}-${index}`,
       onchange: ctx.changed,
+      onkeydown: (event) => event.key === "Enter" && ctx.check(),
     });
     inputs.push(input);
     return element(
@@ -179,11 +181,16 @@ const isTable = (rows, height, width) =>
 function matrix(ctx) {
   const { state } = ctx;
   const fields = state.cells.map(() => []);
+  const setBit = (event) => {
+    if (!["0", "1"].includes(event.key)) return;
+    event.target.checked = event.key === "1";
+    ctx.changed();
+  };
   const node = table(ctx, state.columns, state.rows, (i, j) => {
     const name = `${ctx.plain(state.rows[i])}, ${ctx.plain(state.columns[j])}`;
     const common = { "aria-label": name };
     fields[i][j] = state.binary
-      ? element("input", { ...common, type: "checkbox", onchange: ctx.changed })
+      ? element("input", { ...common, type: "checkbox", onchange: ctx.changed, onkeydown: setBit })
       : element("input", { ...common, type: "text", inputmode: "decimal", autocomplete: "off", oninput: ctx.typed });
     return state.binary
       ? element("td", { class: "d2l-tick" }, element("label", {}, fields[i][j]))
@@ -329,7 +336,8 @@ function spot(ctx) {
   const { state } = ctx;
   const parts = [];
   if (state.picture) {
-    const picture = element("div", { class: "d2l-picture" }, parsed(state.picture, "image/svg+xml"));
+    const drawing = state.picture.replaceAll("var(--d2l-", "var(--w-"); // also where no page sets the colors
+    const picture = element("div", { class: "d2l-picture" }, parsed(drawing, "image/svg+xml"));
     state.areas.forEach((area, index) => {
       const button = element("button", { type: "button", class: "d2l-area", "aria-label": ctx.plain(area.text) });
       ["left", "top", "width", "height"].forEach((side, k) => (button.style[side] = `${area.box[k]}%`));
@@ -372,17 +380,21 @@ function bug(ctx) {
 // A function to write: checked by d2l.check() where Python runs; here the task, the starting point and the solution.
 function code(ctx) {
   const { state } = ctx;
-  const copy = element(
-    "button",
-    {
-      type: "button",
-      onclick: async () => {
-        await navigator.clipboard.writeText(state.starter);
-        copy.textContent = words.copied;
-      },
-    },
-    words.copy,
-  );
+  const task = `${state.starter.trimEnd()}\n\n\n${state.call}\n`;
+  const lab = globalThis.jupyterapp; // JupyterLab, if it lends itself to scripts, as `course.py lab` has it
+  const begin = async () => {
+    const notebook = lab.shell.currentWidget.content;
+    notebook.activeCellIndex = notebook.widgets.findIndex((cell) => cell.node.contains(copy));
+    await lab.commands.execute("notebook:insert-cell-below");
+    notebook.activeCell.model.sharedModel.setSource(task);
+    await lab.commands.execute("notebook:enter-edit-mode");
+  };
+  const copyTask = async () => {
+    await copyText(task);
+    copy.textContent = words.copied;
+    copy.closest(".jp-Notebook")?.focus(); // where the keys B and Escape are those of the notebook
+  };
+  const copy = element("button", { type: "button", onclick: lab ? begin : copyTask }, words[lab ? "begin" : "copy"]);
   const colab = document.querySelector(".to-colab"); // only the website has these: in a notebook Python is here
   const places = document.querySelector(".places");
   const elsewhere = (event) => {

@@ -2,7 +2,7 @@ const DIGITS = String.raw`[1-9]\d{0,2}(?:[ _]\d{3})+|\d+`; // 262 144, 262_144, 
 
 /**
  * The values that a text may have as a number: none where it is no number, two where it has two readings. A unit or a
- * percent sign makes it none.
+ * percent sign makes it none; a product or a quotient of numbers is one.
  *
  * Both marks of a number in use somewhere are known: 2,400.5 and 2.400,5, 0.88 and 0,88. One mark before exactly three
  * digits could be either: 2,400 is 2400 where readers write a decimal point. Where they write a decimal comma, it might
@@ -18,7 +18,12 @@ export function readings(text, language) {
     .trim()
     .normalize();
   const parts = plain.split(/ ?\/ ?/);
-  const [above, below = [1]] = parts.map((part) => valuesOf(part, language));
+  const [above, below = [1]] = parts.map((part) =>
+    part
+      .split(/ ?[*×·] ?/)
+      .map((factor) => valuesOf(factor, language))
+      .reduce((products, values) => products.flatMap((x) => values.map((y) => x * y))),
+  );
   if (parts.length > 2) return [];
   return above.flatMap((x) => below.map((y) => x / y)).filter(Number.isFinite);
 }
