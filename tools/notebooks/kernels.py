@@ -25,14 +25,25 @@ CARDS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA, AMD, either within
 
 
 class ThisPython(KernelSpecManager):
-    """The kernel is the Python that runs this line, whatever kernels are installed."""
+    """The kernel is the Python that runs this line, or `other`, whatever kernels are installed."""
+
+    def __init__(self, other: Path | None = None) -> None:
+        super().__init__()
+        self.other = other
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """Return the specification of a kernel in this Python, whatever the name."""
+        """Return the specification of a kernel in that Python, whatever the name."""
         # --log-level: it warns at each start that this machine's users could listen
-        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
+        argv = [
+            str(self.other or sys.executable),
+            "-m",
+            "ipykernel_launcher",
+            "-f",
+            "{connection_file}",
+            "--log-level=ERROR",
+        ]
         spec = KernelSpec(argv=argv, display_name="Python 3", language="python")
-        if sys.platform == "linux" and not any(map(os.path.exists, CARDS)):
+        if not self.other and sys.platform == "linux" and not any(map(os.path.exists, CARDS)):
             from jupyter_client.provisioning import KernelProvisionerFactory  # Colab's version may lack it
 
             known = KernelProvisionerFactory.instance().provisioners
