@@ -15,6 +15,7 @@ from book.chapters import path_of
 from d2lmini.language import LANGUAGES
 from d2lmini.notebook import content
 from d2lmini.notebook.widgets import EXPLORERS, KINDS, checkpoint, module_source
+from tools.notebooks.kernels import ThisPython
 from tools.portability import colab
 
 pytestmark = [
@@ -40,7 +41,7 @@ def python() -> Path:
 @pytest.fixture(scope="module")
 def said(python: Path) -> list[dict[str, Any]]:
     """What the kernel told when it showed each widget."""
-    manager = KernelManager(kernel_spec_manager=colab.Python(python))
+    manager = KernelManager(kernel_spec_manager=ThisPython(other=str(python)))
     manager.start_kernel(env={**os.environ, "PYTHONPATH": str(ROOT)})
     client = manager.client()
     client.start_channels()

@@ -10,14 +10,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from book.browser import launch
-from book.serve import Handler
+from book.serve import Handler, server
 
-VISITS = 7
 # the heaviest text and the heaviest pictures; the first page; the longest of all
 PAGES = ("zh/self-attention", "vi/what-it-learned", "en/index", "vi/api")
 PACKED = {".html", ".js", ".css", ".svg", ".json", ".ipynb"}  # as any host of web pages does
@@ -61,7 +59,8 @@ class PackedHandler(Handler):
 @contextmanager
 def served(site: Path) -> Iterator[str]:
     """Serve a site while the block runs; yield its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(PackedHandler, directory=str(site))) as running:
+    with server(site, 0) as running:
+        running.RequestHandlerClass = partial(PackedHandler, directory=str(site))
         threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{running.server_port}"
@@ -69,9 +68,8 @@ def served(site: Path) -> Iterator[str]:
             running.shutdown()
 
 
-@contextmanager
-def slow_phone(browser: Any) -> Iterator[Any]:
-    """Yield a fresh page on a slow phone."""
+def slow_phone(browser: Any) -> Any:
+    """Return a fresh page on a slow phone."""
     page = browser.new_page(viewport={"width": 390, "height": 800})  # in a context of its own
     page.add_init_script(OBSERVE)
     page.wait_for_timeout(300)  # the start of the browser's process is not the page's
@@ -79,8 +77,7 @@ def slow_phone(browser: Any) -> Iterator[Any]:
     tools.send("Network.enable")
     tools.send("Network.emulateNetworkConditions", NETWORK)
     tools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
-    yield page
-    page.close()
+    return page
 
 
 def visit(browser: Any, address: str) -> list[float]:
@@ -114,7 +111,7 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         browser.new_page().wait_for_timeout(4000)  # the browser has work of its own when it starts
         rows = []
         for page in PAGES:
-            visits = (visit(browser, f"{address}/{page}.html") for _ in range(VISITS))
+            visits = (visit(browser, f"{address}/{page}.html") for _ in range(7))
             *figures, shift = map(statistics.median, zip(*visits, strict=True))
             rows.append([page, *(f"{figure:.0f}" for figure in figures), f"{shift:.3f}"])
         header = ["page", "KB", "requests", "largest paint, ms", "load, ms", "shift"]

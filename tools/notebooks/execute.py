@@ -12,23 +12,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_client.kernelspec import KernelSpecManager
-
-from book.chapters import (
-    LANGUAGES,
-    ROOT,
-    Cell,
-    CourseError,
-    Notebook,
-    find,
-    read,
-    shown,
-    sweep,
-    write,
-)
+from book.chapters import LANGUAGES, ROOT, Cell, CourseError, Notebook, find, read, shown, sweep, write
 from book.lock import locked
 from book.stale import stamp_outputs
 from tools.notebooks.kernels import KERNEL_ENVIRONMENT, ThisPython
@@ -50,8 +36,7 @@ class CellError(CourseError):
 async def execute(
     path: Path,
     notebook: Notebook,
-    progress: Callable[[int, str], None] | None = None,
-    specs: KernelSpecManager | None = None,
+    python: str = "",
     environment: dict[str, str] | None = None,
 ) -> Notebook:
     """Return the notebook with the outputs that its cells give now, in a kernel of this Python.
@@ -59,8 +44,7 @@ async def execute(
     Args:
         path: where the notebook lies; the kernel starts in that folder.
         notebook: its content, left as it is.
-        progress: called with the number and the id of each cell that starts.
-        specs: starts another kernel than that of this Python.
+        python: another Python than this one.
         environment: the kernel's, instead of this process's.
 
     Raises:
@@ -76,8 +60,6 @@ async def execute(
     def started(cell: Cell, cell_index: int) -> None:
         nonlocal at
         at = cell["id"]
-        if progress:
-            progress(cell_index, at)
 
     node = nbformat.reads(json.dumps(notebook), as_version=4)
     client = NotebookClient(
@@ -89,7 +71,7 @@ async def execute(
         coalesce_streams=True,
         on_cell_start=started,
     )
-    client.km = AsyncKernelManager(kernel_spec_manager=specs or ThisPython())
+    client.km = AsyncKernelManager(kernel_spec_manager=ThisPython(other=python))
     try:
         await client.async_execute(env={**(environment or os.environ), **KERNEL_ENVIRONMENT})
     except CellExecutionError as error:
@@ -144,30 +126,20 @@ async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]
     """
     Path(KERNEL_ENVIRONMENT["IPYTHONDIR"]).mkdir(parents=True, exist_ok=True)
     free = asyncio.Semaphore(os.cpu_count() or 1)
-    live = sys.stdout.isatty()
     failed: list[CourseError] = []
 
     async def one(path: Path) -> None:
         async with free:
-            stored, began = read(path), time.monotonic()
-            total = len(stored["cells"])
-
-            def progress(number: int, cell_id: str) -> None:
-                if live:
-                    line = f"{shown(path, root)}  {number + 1}/{total}  {cell_id}"
-                    print(f"\r\x1b[K{line}", end="", flush=True)
-
-            outcome = "failed"
+            stored, began, outcome = read(path), time.monotonic(), "failed"
             try:
-                done = sanitize(await execute(path, stored, progress), stored)
+                done = sanitize(await execute(path, stored), stored)
                 outcome = "stored" if write(path, done) else "as before"
             except CourseError as error:
                 failed.append(error)
             except OSError as error:  # the disk is full, or the file may not be written
                 failed.append(CourseError(f"{shown(path, root)}: left as it was. {error}"))
-            clear = "\r\x1b[K" if live else ""
-            seconds = time.monotonic() - began
-            print(f"{clear}{shown(path, root)}: {total} cells in {seconds:.1f} s, {outcome}", flush=True)
+            cells, seconds = len(stored["cells"]), time.monotonic() - began
+            print(f"{shown(path, root)}: {cells} cells in {seconds:.1f} s, {outcome}", flush=True)
 
     await asyncio.gather(*(one(path) for path in paths))
     return failed
@@ -178,12 +150,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser("course.py notebooks", description="Execute notebooks, store outputs.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="a chapter, as self-attention; without: all")
     parser.add_argument("--lang", choices=LANGUAGES, help="this edition only")
-    parser.add_argument(
-        "--stamp",
-        action="store_true",
-        help="execute nothing; write the address of _config.yml and the version of pyproject.toml "
-        "into the first cells and wherever else they are stated",
-    )
+    about = "execute nothing; write the course's address and version wherever they are stated"
+    parser.add_argument("--stamp", action="store_true", help=about)
     options = parser.parse_args(arguments)
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)

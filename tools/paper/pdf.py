@@ -130,9 +130,6 @@ def _finish(pdf: pikepdf.Pdf, language: str, root: Path) -> None:
         metadata["dc:language"] = [found["language"]["tag"]]
         metadata["dc:rights"] = found["site"]["licence"]
         metadata["xmp:CreatorTool"] = "d2lmini"
-    pdf.docinfo["/Author"] = config["author"]
-    pdf.docinfo["/Subject"] = found["site"]["tagline"]
-    pdf.docinfo["/Creator"] = "d2lmini"
 
 
 def _tag_formulas(pdf: pikepdf.Pdf) -> None:
@@ -155,9 +152,7 @@ def _bookmark(pdf: pikepdf.Pdf, lines: list[dict[str, Any]]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="course.py pdf", description="Print the course, a PDF a language.")
-    parser.add_argument(
-        "--lang", action="append", choices=list(LANGUAGES), help="print only this language (repeatable)"
-    )
+    parser.add_argument("--lang", action="append", choices=LANGUAGES, help="only this one (repeatable)")
     options = parser.parse_args(arguments)
     chosen = options.lang or list(LANGUAGES)
     if browser_name() != "chromium":

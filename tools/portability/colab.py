@@ -14,8 +14,6 @@ import tempfile
 import venv
 from pathlib import Path
 
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-
 from book.chapters import ROOT, CourseError, find, lines, read, shown, source
 from tools.notebooks.execute import execute
 from tools.notebooks.stamp import INSTALLED
@@ -24,19 +22,6 @@ from tools.portability.compare import compared
 REQUIREMENTS = ROOT / "tests" / "colab.txt"
 ENVIRONMENT = ROOT / "_build" / "colab"
 PUBLISHED = "https://course.test"  # pip takes no git+file:///…, so git is told that this checkout is there
-
-
-class Python(KernelSpecManager):
-    """The kernel of one environment."""
-
-    def __init__(self, python: Path) -> None:
-        super().__init__()
-        self.python = python
-
-    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """Return the specification of a kernel in that environment, whatever the name."""
-        argv = [str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
-        return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
 
 def environment() -> Path:
@@ -64,7 +49,7 @@ def run(path: Path, python: Path, folder: Path, **settings: str) -> list[str]:
     variables |= {"GIT_CONFIG_VALUE_0": PUBLISHED}
     try:
         notebook = stored | {"cells": cells}
-        done = asyncio.run(execute(folder / path.name, notebook, None, Python(python), variables))
+        done = asyncio.run(execute(folder / path.name, notebook, str(python), variables))
     except CourseError as error:
         return [f"{shown(path)}: {error}"]
     if not report.exists():

@@ -41,6 +41,7 @@ from book.stale import LANGUAGE_LINE, MAGIC, code, is_stale, source_hash
 TRANSLATIONS = LANGUAGES[1:]
 EXERCISES = "chapters/exercises"
 LITERAL = re.compile(r"""[rbf]*(["'])(?:\\.|(?!\1).)*\1|(?<!\w)\d[\d_.]*(?:e-?\d+)?""", re.I)
+NOTHING = re.compile(r"(?!)")
 DISPLAYED = re.compile(r"\$\$(.*?)\$\$", re.S)
 TEXT_IN_MATH = re.compile(r"\\text(?:rm|bf|it|sf|tt)?\s*\{(?:[^{}]|\{[^{}]*\})*\}")
 
@@ -62,10 +63,6 @@ class Comment(NamedTuple):
     beside: bool
     code: str  # of that line, without spaces
     text: str
-
-    def place(self, ignored: re.Pattern[str] | None) -> tuple[bool, str]:
-        """Return what a comment and its translation have in common."""
-        return self.beside, ignored.sub("?", self.code) if ignored else self.code
 
 
 def comments(text: str) -> list[Comment]:
@@ -99,12 +96,11 @@ def carry_comments(english: str, translated: str) -> tuple[str, list[str]]:
     """
     ours, theirs = comments(english), comments(translated)
     matches: dict[Comment, Comment] = {}
-    for ignored in (None, LITERAL):
+    for ignored in (NOTHING, LITERAL):
         left = [comment for comment in ours if comment not in matches]
         right = [comment for comment in theirs if comment not in matches.values()]
-        places = [comment.place(ignored) for comment in left]
-        others = [comment.place(ignored) for comment in right]
-        blocks = SequenceMatcher(None, places, others, autojunk=False).get_matching_blocks()
+        places = ([(row.beside, ignored.sub("?", row.code)) for row in side] for side in (left, right))
+        blocks = SequenceMatcher(None, *places, autojunk=False).get_matching_blocks()
         matches |= {left[a + i]: right[b + i] for a, b, size in blocks for i in range(size)}
     rows, remarks = english.split("\n"), []
     for own in reversed(ours):
@@ -210,12 +206,10 @@ def marked_exercises(root: Path) -> dict[str, dict[str, str]]:
 
 
 def stale_exercises(language: str, root: Path) -> list[str]:
-    """Tell of the exercises of a language whose English text changed, or that were never marked."""
+    """Return the exercises of a language whose English text changed, or that were never marked."""
     marked = marked_exercises(root)
     return [
-        f"{language} {name} exercise: behind: the English exercise changed, or it was never marked"
-        for name, now in english_exercises(root).items()
-        if marked.get(name, {}).get(language) != now
+        name for name, now in english_exercises(root).items() if marked.get(name, {}).get(language) != now
     ]
 
 
@@ -225,7 +219,7 @@ def mark_exercises(language: str, wanted: str, root: Path) -> list[str]:
     names = [name for name in now if wanted in ("", name, name.partition("/")[0])]
     if "/" in wanted and not names:
         raise CourseError(f"{wanted}: no such exercise")
-    changed = [name for name in names if marked.get(name, {}).get(language) != now[name]]
+    changed = [name for name in stale_exercises(language, root) if name in names]
     for name in changed:
         marked.setdefault(name, {})[language] = now[name]
     rows = [f" {json.dumps(name)}: {json.dumps(marked[name])}" for name in now if name in marked]
@@ -249,7 +243,8 @@ def check(root: Path = ROOT) -> list[str]:
         for name, notebook in english.items():
             slips = compare(notebook, translated[name]) if name in translated else [("-", "chapter missing")]
             findings += [f"{language} {name} {cell}: {what}" for cell, what in slips]
-        findings += stale_exercises(language, root)
+        behind = "exercise: behind: the English exercise changed, or it was never marked"
+        findings += [f"{language} {name} {behind}" for name in stale_exercises(language, root)]
     return findings
 
 
