@@ -123,9 +123,7 @@ def run_verb(verb: str, rest: list[str]) -> int:
     set_up(needs)
     if verb in ("test", "pdf"):
         install_browser()
-    if verb == "test":
-        return test(rest)
-    return module(name, rest, PYTHON if needs else sys.executable)
+    return test(rest) if verb == "test" else module(name, rest, PYTHON if needs else sys.executable)
 
 
 def module(name: str, arguments: list[str], python: Path | str = PYTHON) -> int:
