@@ -22,6 +22,38 @@ MOVES = {aten._to_copy.default, aten.copy_.default}
 INDEXED = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default}
 
 
+def _run(
+    owner: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+) -> Any:
+    """Do an operation on the CPU; its result is on the device that it would be on."""
+    kwargs = kwargs or {}
+    tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+    faked = any(isinstance(tensor, FakeCudaTensor) for tensor in tensors)
+    left = [tensor for tensor in tensors if not isinstance(tensor, FakeCudaTensor) and tensor.dim()]
+    if faked and left and func not in MOVES | INDEXED:
+        raise RuntimeError(
+            f"{func}: expected all tensors on the same device; one of shape {tuple(left[0].shape)} "
+            f"is on {left[0].device}, another on {NAME}:0"
+        )
+    asked = kwargs.get("device")
+    if func in (aten.copy_.default, *INDEXED):
+        faked = isinstance(args[0], FakeCudaTensor)
+    elif func is aten._local_scalar_dense.default:  # item()
+        faked = False
+    elif asked is not None:
+        faked = torch.device(asked).type == NAME
+    on_cpu = tree_map(
+        lambda leaf: leaf.cpu_tensor if isinstance(leaf, FakeCudaTensor) else leaf, (args, kwargs)
+    )
+    if asked is not None:
+        on_cpu[1]["device"] = torch.device("cpu") if faked else asked
+    result = func(*on_cpu[0], **on_cpu[1])
+    if not faked:
+        return result
+    wrapped = tree_map(lambda leaf: FakeCudaTensor(leaf) if isinstance(leaf, Tensor) else leaf, result)
+    return return_and_correct_aliasing(func, args, kwargs, wrapped)
+
+
 class FakeCudaTensor(Tensor):
     """A tensor on the other device, and the tensor on the CPU that has its numbers."""
 
@@ -40,11 +72,7 @@ class FakeCudaTensor(Tensor):
         tensor.cpu_tensor = cpu_tensor
         return tensor
 
-    @classmethod
-    def __torch_dispatch__(  # type: ignore[override]
-        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return _run(func, args, kwargs or {})
+    __torch_dispatch__ = classmethod(_run)  # type: ignore[assignment]
 
     # Python's own ways to read a number know only PyTorch's own tensors.
     def tolist(self) -> Any:
@@ -70,40 +98,7 @@ class FakeCuda(TorchDispatchMode):
         del vars(rnn._VF)["gru"]
         torch._C._set_only_lift_cpu_tensors(False)
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return _run(func, args, kwargs or {})
-
-
-def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
-    asked = kwargs.get("device")
-    if func in (aten.copy_.default, *INDEXED):
-        faked = isinstance(args[0], FakeCudaTensor)
-    elif func is aten._local_scalar_dense.default:  # item()
-        faked = False
-    elif asked is not None:
-        faked = torch.device(asked).type == NAME
-    else:
-        faked = any(isinstance(tensor, FakeCudaTensor) for tensor in tensors)
-    if func not in MOVES | INDEXED and any(isinstance(tensor, FakeCudaTensor) for tensor in tensors):
-        left = [tensor for tensor in tensors if not isinstance(tensor, FakeCudaTensor) and tensor.dim()]
-        if left:
-            raise RuntimeError(
-                f"{func}: expected all tensors on the same device; one of shape {tuple(left[0].shape)} "
-                f"is on {left[0].device}, another on {NAME}:0"
-            )
-    on_cpu = tree_map(
-        lambda leaf: leaf.cpu_tensor if isinstance(leaf, FakeCudaTensor) else leaf, (args, kwargs)
-    )
-    if asked is not None:
-        on_cpu[1]["device"] = torch.device("cpu") if faked else asked
-    result = func(*on_cpu[0], **on_cpu[1])
-    if not faked:
-        return result
-    wrapped = tree_map(lambda leaf: FakeCudaTensor(leaf) if isinstance(leaf, Tensor) else leaf, result)
-    return return_and_correct_aliasing(func, args, kwargs, wrapped)
+    __torch_dispatch__ = _run
 
 
 def fake_cuda_device() -> torch.device:
