@@ -138,7 +138,6 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
             mistakes.append(
                 f"{shown(SOURCES / f'{new}.yaml', ROOT)}:1: formerly: {old} is an exercise of now"
             )
-    left = sorted(set(COMPILED.glob("*/*.json")) - wanted.keys())
     if not mistakes:
         tables = {
             COMPILED / "formerly.json": dict(sorted(formerly.items())),
@@ -146,24 +145,18 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
         }
         for target, table in tables.items():
             wanted[target] = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
-    stale = [line for target, text in wanted.items() if text for line in _store(target, text, checking)]
-    if checking:
-        stale += [f"{shown(path, ROOT)}: its YAML file is gone" for path in left]
-    else:
-        for path in left:
+    stale = []
+    for path in sorted({*COMPILED.glob("*/*.json")} - wanted.keys()):
+        stale.append(f"{shown(path, ROOT)}: its YAML file is gone")
+        if not checking:
             path.unlink()
-    return mistakes, stale
-
-
-def _store(target: Path, text: str, checking: bool) -> list[str]:
-    """Write a compiled file if it is not current, or only tell so."""
-    if target.exists() and target.read_text(encoding="utf-8") == text:
-        return []
-    if checking:
-        return [f"{shown(target, ROOT)}: not current"]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    store(target, text.encode())
-    return []
+    for target, text in wanted.items():
+        if text and not (target.exists() and target.read_text(encoding="utf-8") == text):
+            stale.append(f"{shown(target, ROOT)}: not current")
+            if not checking:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                store(target, text.encode())
+    return mistakes, stale if checking else []
 
 
 def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
@@ -228,15 +221,12 @@ def _keys(schema: dict[str, Any], parts: dict[str, Any], indent: str = "") -> It
 
 
 def _type(value: dict[str, Any]) -> str:
-    if "anyOf" in value:  # of which the last is null
-        return _type(value["anyOf"][0])
-    if "$ref" in value:
-        return str(value["$ref"].rpartition("/")[2])
-    least = f", {value['minItems']} or more" if "minItems" in value else ""
-    if "items" in value:
-        return f"list of {_type(value['items'])}{least}"
-    of = value.get("additionalProperties")
-    return f"names, each with {_type(of)}" if isinstance(of, dict) else str(value.get("type", ""))
+    value = value.get("anyOf", [value])[0]  # of two, the last is null
+    name, least = value.get("$ref", value.get("type", "")), value.get("minItems")
+    if entries := value.get("items") or value.get("additionalProperties"):
+        several = "list of" if name == "array" else "names, each with"
+        return f"{several} {_type(entries)}" + (f", {least} or more" if least else "")
+    return str(name.rpartition("/")[2])
 
 
 def main(arguments: list[str]) -> int:
