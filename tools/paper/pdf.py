@@ -130,9 +130,6 @@ def _finish(pdf: pikepdf.Pdf, language: str, root: Path) -> None:
         metadata["dc:language"] = [found["language"]["tag"]]
         metadata["dc:rights"] = found["site"]["licence"]
         metadata["xmp:CreatorTool"] = "d2lmini"
-    pdf.docinfo["/Author"] = config["author"]
-    pdf.docinfo["/Subject"] = found["site"]["tagline"]
-    pdf.docinfo["/Creator"] = "d2lmini"
 
 
 def _tag_formulas(pdf: pikepdf.Pdf) -> None:
