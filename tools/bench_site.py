@@ -10,12 +10,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from book.browser import launch
-from book.serve import Handler
+from book.serve import Handler, server
 
 VISITS = 7
 # the heaviest text and the heaviest pictures; the first page; the longest of all
@@ -61,7 +60,8 @@ class PackedHandler(Handler):
 @contextmanager
 def served(site: Path) -> Iterator[str]:
     """Serve a site while the block runs; yield its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(PackedHandler, directory=str(site))) as running:
+    with server(site, 0) as running:
+        running.RequestHandlerClass = partial(PackedHandler, directory=str(site))
         threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{running.server_port}"
