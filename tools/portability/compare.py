@@ -1,7 +1,7 @@
 """What a notebook prints elsewhere, beside what is stored."""
 
 from collections.abc import Iterator
-from difflib import unified_diff
+from difflib import ndiff
 from pathlib import Path
 
 from book.chapters import Cell, shown
@@ -16,11 +16,7 @@ def compared(path: Path, stored: list[Cell], done: list[Cell], way: str) -> list
             continue
         expected, printed = (list(_printed(cell)) for cell in (before, after))
         if expected != printed:
-            changed = [
-                line
-                for line in unified_diff(expected, printed, n=0, lineterm="")
-                if line[:2] not in ("--", "++", "@@")
-            ]
+            changed = [line for line in ndiff(expected, printed) if line[0] in "+-"]
             findings.append("\n  ".join([f"{shown(path)}#{before['id']}: {way} it prints", *changed]))
     return findings
 
