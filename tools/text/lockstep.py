@@ -210,12 +210,10 @@ def marked_exercises(root: Path) -> dict[str, dict[str, str]]:
 
 
 def stale_exercises(language: str, root: Path) -> list[str]:
-    """Tell of the exercises of a language whose English text changed, or that were never marked."""
+    """Return the exercises of a language whose English text changed, or that were never marked."""
     marked = marked_exercises(root)
     return [
-        f"{language} {name} exercise: behind: the English exercise changed, or it was never marked"
-        for name, now in english_exercises(root).items()
-        if marked.get(name, {}).get(language) != now
+        name for name, now in english_exercises(root).items() if marked.get(name, {}).get(language) != now
     ]
 
 
@@ -225,7 +223,7 @@ def mark_exercises(language: str, wanted: str, root: Path) -> list[str]:
     names = [name for name in now if wanted in ("", name, name.partition("/")[0])]
     if "/" in wanted and not names:
         raise CourseError(f"{wanted}: no such exercise")
-    changed = [name for name in names if marked.get(name, {}).get(language) != now[name]]
+    changed = [name for name in stale_exercises(language, root) if name in names]
     for name in changed:
         marked.setdefault(name, {})[language] = now[name]
     rows = [f" {json.dumps(name)}: {json.dumps(marked[name])}" for name in now if name in marked]
@@ -249,7 +247,8 @@ def check(root: Path = ROOT) -> list[str]:
         for name, notebook in english.items():
             slips = compare(notebook, translated[name]) if name in translated else [("-", "chapter missing")]
             findings += [f"{language} {name} {cell}: {what}" for cell, what in slips]
-        findings += stale_exercises(language, root)
+        behind = "exercise: behind: the English exercise changed, or it was never marked"
+        findings += [f"{language} {name} {behind}" for name in stale_exercises(language, root)]
     return findings
 
 
