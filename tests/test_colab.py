@@ -41,7 +41,7 @@ def python() -> Path:
 @pytest.fixture(scope="module")
 def said(python: Path) -> list[dict[str, Any]]:
     """What the kernel told when it showed each widget."""
-    manager = KernelManager(kernel_spec_manager=ThisPython(python))
+    manager = KernelManager(kernel_spec_manager=ThisPython(other=str(python)))
     manager.start_kernel(env={**os.environ, "PYTHONPATH": str(ROOT)})
     client = manager.client()
     client.start_channels()

@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from traitlets import Unicode
 
 # The tests set the same before they start kernels: outputs are compared as they were made.
 KERNEL_ENVIRONMENT = {
@@ -27,21 +28,13 @@ CARDS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA, AMD, either within
 class ThisPython(KernelSpecManager):
     """The kernel is the Python that runs this line, or `other`, whatever kernels are installed."""
 
-    def __init__(self, other: Path | None = None) -> None:
-        super().__init__()
-        self.other = other
+    other = Unicode()
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """Return the specification of a kernel in that Python, whatever the name."""
+        python = self.other or sys.executable
         # --log-level: it warns at each start that this machine's users could listen
-        argv = [
-            str(self.other or sys.executable),
-            "-m",
-            "ipykernel_launcher",
-            "-f",
-            "{connection_file}",
-            "--log-level=ERROR",
-        ]
+        argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
         spec = KernelSpec(argv=argv, display_name="Python 3", language="python")
         if not self.other and sys.platform == "linux" and not any(map(os.path.exists, CARDS)):
             from jupyter_client.provisioning import KernelProvisionerFactory  # Colab's version may lack it

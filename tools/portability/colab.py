@@ -50,7 +50,7 @@ def run(path: Path, python: Path, folder: Path, **settings: str) -> list[str]:
     variables |= {"GIT_CONFIG_VALUE_0": PUBLISHED}
     try:
         notebook = stored | {"cells": cells}
-        done = asyncio.run(execute(folder / path.name, notebook, ThisPython(python), variables))
+        done = asyncio.run(execute(folder / path.name, notebook, ThisPython(other=str(python)), variables))
     except CourseError as error:
         return [f"{shown(path)}: {error}"]
     if not report.exists():
