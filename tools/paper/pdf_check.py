@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pikepdf
-from pikepdf import Name, Page, Pdf
+from pikepdf import Dictionary, Name, Page, Pdf
 
 from d2lmini.language import words
 
+EMPTY = Dictionary()
 A4 = (595, 842)  # points
 PAINTING = {"Tj", "TJ", "'", '"', "f", "f*", "S", "s", "B", "B*", "Do", "sh"}
 FURNITURE = 6  # operations that paint a running head and a page number
@@ -68,25 +69,16 @@ def outline(pdf: Pdf) -> list[tuple[str, int]]:
         return list(walk(marks.root))
 
 
-def _has(place: Any, *keys: str) -> bool:
-    """Say whether something lies, and is not false, at the end of a chain of keys."""
-    for key in keys:
-        if key not in place:
-            return False
-        place = place[key]
-    return bool(place)
-
-
 def _document(pdf: Pdf, language: str) -> Iterator[str]:
     found = words(language)
     root = pdf.Root
     if str(root.get("/Lang")) != found["language"]["tag"]:
         yield f"its language is {root.get('/Lang')}, not {found['language']['tag']}"
-    if "/StructTreeRoot" not in root or not _has(root, "/MarkInfo", "/Marked"):
+    if "/StructTreeRoot" not in root or not root.get("/MarkInfo", EMPTY).get("/Marked"):
         yield "it is not tagged"
     if str(pdf.docinfo.get("/Title")) != found["site"]["title"]:
         yield f"its title is {pdf.docinfo.get('/Title')!s}"
-    if not _has(root, "/ViewerPreferences", "/DisplayDocTitle"):
+    if not root.get("/ViewerPreferences", EMPTY).get("/DisplayDocTitle"):
         yield "its window shows the file's name, not the title"
 
 
@@ -104,9 +96,8 @@ def _fonts(pdf: Pdf) -> Iterator[str]:
         if font.Subtype == Name.Type3:  # it holds its letters itself
             continue
         bearer = font.DescendantFonts[0] if font.Subtype == Name.Type0 else font
-        if not any(
-            _has(bearer, "/FontDescriptor", file) for file in ("/FontFile", "/FontFile2", "/FontFile3")
-        ):
+        descriptor = bearer.get("/FontDescriptor", EMPTY)
+        if not any(file in descriptor for file in ("/FontFile", "/FontFile2", "/FontFile3")):
             yield f"the font {name} is not embedded"
 
 
@@ -114,9 +105,7 @@ def fonts(pdf: Pdf) -> dict[str, Any]:
     """Return the fonts of all pages by their names; Type 3 fonts, which have none, by their numbers."""
     found = {}
     for page in pdf.pages:
-        if not _has(page.obj, "/Resources", "/Font"):
-            continue
-        for font in page.Resources.Font.as_dict().values():
+        for _, font in page.obj.get("/Resources", EMPTY).get("/Font", EMPTY).items():
             found[str(font.get("/BaseFont", font.objgen))] = font
     return found
 
@@ -134,8 +123,7 @@ def _links(pdf: Pdf) -> Iterator[str]:
 
 def links(page: Page) -> Iterator[str]:
     """Yield where the links of a page lead: ``/name`` of a place in the PDF, or an address."""
-    for note in page.Annots if "/Annots" in page else ():
-        if note.Subtype != Name.Link:
-            continue
-        action = note.A if "/A" in note else note
-        yield str(next(action[key] for key in ("/URI", "/Dest", "/D") if key in action))
+    for note in page.obj.get("/Annots", ()):
+        if note.Subtype == Name.Link:
+            action = note.get("/A", note)
+            yield str(next(action[key] for key in ("/URI", "/Dest", "/D") if key in action))
