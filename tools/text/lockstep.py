@@ -41,6 +41,7 @@ from book.stale import LANGUAGE_LINE, MAGIC, code, is_stale, source_hash
 TRANSLATIONS = LANGUAGES[1:]
 EXERCISES = "chapters/exercises"
 LITERAL = re.compile(r"""[rbf]*(["'])(?:\\.|(?!\1).)*\1|(?<!\w)\d[\d_.]*(?:e-?\d+)?""", re.I)
+NOTHING = re.compile(r"(?!)")
 DISPLAYED = re.compile(r"\$\$(.*?)\$\$", re.S)
 TEXT_IN_MATH = re.compile(r"\\text(?:rm|bf|it|sf|tt)?\s*\{(?:[^{}]|\{[^{}]*\})*\}")
 
@@ -62,10 +63,6 @@ class Comment(NamedTuple):
     beside: bool
     code: str  # of that line, without spaces
     text: str
-
-    def place(self, ignored: re.Pattern[str] | None) -> tuple[bool, str]:
-        """Return what a comment and its translation have in common."""
-        return self.beside, ignored.sub("?", self.code) if ignored else self.code
 
 
 def comments(text: str) -> list[Comment]:
@@ -99,11 +96,12 @@ def carry_comments(english: str, translated: str) -> tuple[str, list[str]]:
     """
     ours, theirs = comments(english), comments(translated)
     matches: dict[Comment, Comment] = {}
-    for ignored in (None, LITERAL):
+    for ignored in (NOTHING, LITERAL):
         left = [comment for comment in ours if comment not in matches]
         right = [comment for comment in theirs if comment not in matches.values()]
-        places = [comment.place(ignored) for comment in left]
-        others = [comment.place(ignored) for comment in right]
+        places, others = (
+            [(row.beside, ignored.sub("?", row.code)) for row in side] for side in (left, right)
+        )
         blocks = SequenceMatcher(None, places, others, autojunk=False).get_matching_blocks()
         matches |= {left[a + i]: right[b + i] for a, b, size in blocks for i in range(size)}
     rows, remarks = english.split("\n"), []
