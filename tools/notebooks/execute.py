@@ -14,8 +14,6 @@ import sys
 import time
 from pathlib import Path
 
-from jupyter_client.kernelspec import KernelSpecManager
-
 from book.chapters import LANGUAGES, ROOT, Cell, CourseError, Notebook, find, read, shown, sweep, write
 from book.lock import locked
 from book.stale import stamp_outputs
@@ -38,7 +36,7 @@ class CellError(CourseError):
 async def execute(
     path: Path,
     notebook: Notebook,
-    specs: KernelSpecManager | None = None,
+    python: str = "",
     environment: dict[str, str] | None = None,
 ) -> Notebook:
     """Return the notebook with the outputs that its cells give now, in a kernel of this Python.
@@ -46,7 +44,7 @@ async def execute(
     Args:
         path: where the notebook lies; the kernel starts in that folder.
         notebook: its content, left as it is.
-        specs: starts another kernel than that of this Python.
+        python: another Python than this one.
         environment: the kernel's, instead of this process's.
 
     Raises:
@@ -73,7 +71,7 @@ async def execute(
         coalesce_streams=True,
         on_cell_start=started,
     )
-    client.km = AsyncKernelManager(kernel_spec_manager=specs or ThisPython())
+    client.km = AsyncKernelManager(kernel_spec_manager=ThisPython(other=python))
     try:
         await client.async_execute(env={**(environment or os.environ), **KERNEL_ENVIRONMENT})
     except CellExecutionError as error:

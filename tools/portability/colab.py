@@ -16,7 +16,6 @@ from pathlib import Path
 
 from book.chapters import ROOT, CourseError, find, lines, read, shown, source
 from tools.notebooks.execute import execute
-from tools.notebooks.kernels import ThisPython
 from tools.notebooks.stamp import INSTALLED
 from tools.portability.compare import compared
 
@@ -50,7 +49,7 @@ def run(path: Path, python: Path, folder: Path, **settings: str) -> list[str]:
     variables |= {"GIT_CONFIG_VALUE_0": PUBLISHED}
     try:
         notebook = stored | {"cells": cells}
-        done = asyncio.run(execute(folder / path.name, notebook, ThisPython(other=str(python)), variables))
+        done = asyncio.run(execute(folder / path.name, notebook, str(python), variables))
     except CourseError as error:
         return [f"{shown(path)}: {error}"]
     if not report.exists():
