@@ -9,19 +9,16 @@ machine is what it is.
 """
 
 import argparse
-import subprocess
-import sys
 
 import torch
 
-from book.chapters import ROOT
+from book import build
 from tools import bench_site
 from tools.record import device_name, lengths, show, timings, translation
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
-    subprocess.run([sys.executable, "-m", "book.build"], cwd=ROOT, check=True)  # nothing if it is built
-    for table in bench_site.tables(ROOT / "_build" / "site"):
+    for table in bench_site.tables(build.build()):
         show(*table)
 
 
