@@ -4,7 +4,6 @@ Prose is taken out of notebooks (texts and the comments of code), exercises, the
 the pages of the project once, without code, formulas and links; all rules read the same extract.
 """
 
-import csv
 import json
 import re
 import subprocess
@@ -19,18 +18,8 @@ from typing import Any, NamedTuple
 import yaml
 from markdown_it import MarkdownIt
 
-from book.chapters import (
-    LANGUAGES,
-    ROOT,
-    CourseError,
-    Notebook,
-    chapters,
-    note_of,
-    path_of,
-    read,
-    shown,
-    source,
-)
+from book import glossary
+from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, find, note_of, read, shown, source
 from d2lmini.language import words
 from d2lmini.letters import HAN
 from tools.text.lockstep import comments as blocks
@@ -133,10 +122,8 @@ def localized(data: Any, where: str) -> Iterator[Text]:
 
 def course_texts(root: Path = ROOT) -> Iterator[Text]:
     """Yield all prose of the course."""
-    for language in LANGUAGES:
-        for name in chapters(language, root):
-            path = path_of(language, name, root)
-            yield from notebook_texts(read(path), shown(path, root), language)
+    for path in find(root=root):
+        yield from notebook_texts(read(path), shown(path, root), path.parent.name)
     for path in sorted(root.glob("chapters/exercises/**/*.yaml")):
         try:
             data = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -146,10 +133,9 @@ def course_texts(root: Path = ROOT) -> Iterator[Text]:
     for language in LANGUAGES:
         for keys, text in leaves(words(language)):
             yield Text(f"d2lmini/words/{language}.toml#{'.'.join(keys)}", language, text)
-    with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for language in LANGUAGES:
-                yield Text(f"chapters/glossary.csv#{row['en']}", language, row[language])
+    for row in glossary.read(root):
+        for language in LANGUAGES:
+            yield Text(f"chapters/glossary.csv#{row['en']}", language, row[language])
     for path in sorted(root.glob("*.md")):
         for number, paragraph in enumerate(re.split(r"\n\s*\n", path.read_text(encoding="utf-8")), 1):
             yield Text(f"{shown(path, root)}#{number}", language_of(paragraph), paragraph)
@@ -187,13 +173,12 @@ def normalized(text: str) -> Iterator[str]:
 @cache
 def _wrong_terms(root: Path) -> dict[str, list[tuple[re.Pattern[str], str, str]]]:
     terms: dict[str, list[tuple[re.Pattern[str], str, str]]] = {language: [] for language in LANGUAGES}
-    with (root / "chapters" / "glossary.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for language in LANGUAGES[1:]:
-                for wrong in filter(None, map(str.strip, (row[f"wrong_{language}"] or "").split(";"))):
-                    edge = "" if re.search(f"[{HAN}]", wrong) else r"\b"  # Chinese has no spaces
-                    pattern = re.compile(edge + re.escape(wrong) + edge, re.I)
-                    terms[language].append((pattern, wrong, row[language]))
+    for row in glossary.read(root):
+        for language in LANGUAGES[1:]:
+            for wrong in filter(None, map(str.strip, (row[f"wrong_{language}"] or "").split(";"))):
+                edge = "" if re.search(f"[{HAN}]", wrong) else r"\b"  # Chinese has no spaces
+                pattern = re.compile(edge + re.escape(wrong) + edge, re.I)
+                terms[language].append((pattern, wrong, row[language]))
     return terms
 
 
