@@ -69,9 +69,8 @@ def served(site: Path) -> Iterator[str]:
             running.shutdown()
 
 
-@contextmanager
-def slow_phone(browser: Any) -> Iterator[Any]:
-    """Yield a fresh page on a slow phone."""
+def slow_phone(browser: Any) -> Any:
+    """Return a fresh page on a slow phone."""
     page = browser.new_page(viewport={"width": 390, "height": 800})  # in a context of its own
     page.add_init_script(OBSERVE)
     page.wait_for_timeout(300)  # the start of the browser's process is not the page's
@@ -79,8 +78,7 @@ def slow_phone(browser: Any) -> Iterator[Any]:
     tools.send("Network.enable")
     tools.send("Network.emulateNetworkConditions", NETWORK)
     tools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
-    yield page
-    page.close()
+    return page
 
 
 def visit(browser: Any, address: str) -> list[float]:
