@@ -32,12 +32,8 @@ SECTIONS = {
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python3 course.py bench", description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--section", action="append", choices=SECTIONS, help="only this section; may be repeated"
-    )
-    parser.add_argument(
-        "--record", action="store_true", help="renew this device's rows in d2lmini/assets/*.csv"
-    )
+    parser.add_argument("--section", action="append", choices=SECTIONS, help="only this one (repeatable)")
+    parser.add_argument("--record", action="store_true", help="renew this device's recorded rows")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="only this kind of device")
     options = parser.parse_args(arguments)
     # work handed from core to core waits for whatever else runs there: steps in every curve

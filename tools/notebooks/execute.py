@@ -150,12 +150,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser("course.py notebooks", description="Execute notebooks, store outputs.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="a chapter, as self-attention; without: all")
     parser.add_argument("--lang", choices=LANGUAGES, help="this edition only")
-    parser.add_argument(
-        "--stamp",
-        action="store_true",
-        help="execute nothing; write the address of _config.yml and the version of pyproject.toml "
-        "into the first cells and wherever else they are stated",
-    )
+    about = "execute nothing; write the course's address and version wherever they are stated"
+    parser.add_argument("--stamp", action="store_true", help=about)
     options = parser.parse_args(arguments)
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)

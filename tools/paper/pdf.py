@@ -152,9 +152,7 @@ def _bookmark(pdf: pikepdf.Pdf, lines: list[dict[str, Any]]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="course.py pdf", description="Print the course, a PDF a language.")
-    parser.add_argument(
-        "--lang", action="append", choices=list(LANGUAGES), help="print only this language (repeatable)"
-    )
+    parser.add_argument("--lang", action="append", choices=LANGUAGES, help="only this one (repeatable)")
     options = parser.parse_args(arguments)
     chosen = options.lang or list(LANGUAGES)
     if browser_name() != "chromium":
