@@ -12,7 +12,7 @@ from torch import Tensor
 from torch._decomp.decompositions import gru_impl
 from torch.nn.modules import rnn
 from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 aten = torch.ops.aten
@@ -42,15 +42,13 @@ def _run(
         faked = False
     elif asked is not None:
         faked = torch.device(asked).type == NAME
-    on_cpu = tree_map(
-        lambda leaf: leaf.cpu_tensor if isinstance(leaf, FakeCudaTensor) else leaf, (args, kwargs)
-    )
+    on_cpu = tree_map_only(FakeCudaTensor, lambda tensor: tensor.cpu_tensor, (args, kwargs))
     if asked is not None:
         on_cpu[1]["device"] = torch.device("cpu") if faked else asked
     result = func(*on_cpu[0], **on_cpu[1])
     if not faked:
         return result
-    wrapped = tree_map(lambda leaf: FakeCudaTensor(leaf) if isinstance(leaf, Tensor) else leaf, result)
+    wrapped = tree_map_only(Tensor, FakeCudaTensor, result)
     return return_and_correct_aliasing(func, args, kwargs, wrapped)
 
 
