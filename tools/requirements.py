@@ -10,9 +10,9 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from book.chapters import ROOT
+
 LOCK = "book/requirements.lock"
 
 
