@@ -16,7 +16,6 @@ from typing import Any
 from book.browser import launch
 from book.serve import Handler, server
 
-VISITS = 7
 # the heaviest text and the heaviest pictures; the first page; the longest of all
 PAGES = ("zh/self-attention", "vi/what-it-learned", "en/index", "vi/api")
 PACKED = {".html", ".js", ".css", ".svg", ".json", ".ipynb"}  # as any host of web pages does
@@ -112,7 +111,7 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         browser.new_page().wait_for_timeout(4000)  # the browser has work of its own when it starts
         rows = []
         for page in PAGES:
-            visits = (visit(browser, f"{address}/{page}.html") for _ in range(VISITS))
+            visits = (visit(browser, f"{address}/{page}.html") for _ in range(7))
             *figures, shift = map(statistics.median, zip(*visits, strict=True))
             rows.append([page, *(f"{figure:.0f}" for figure in figures), f"{shift:.3f}"])
         header = ["page", "KB", "requests", "largest paint, ms", "load, ms", "shift"]
