@@ -12,7 +12,7 @@ import runpy
 import sys
 from contextlib import suppress
 from functools import partial
-from multiprocessing import forkserver
+from multiprocessing import forkserver, popen_forkserver
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +39,8 @@ WARM = [
 # what these modules read when they are imported
 VARIABLES = KERNEL_ENVIRONMENT | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 PATH = sys.path[1:]  # in the server; a kernel does not look into the folder in which it was started
+SERVER = forkserver.ForkServer()  # one of its own: the site is built by the one that all share
+SERVER.set_forkserver_preload(WARM)
 
 
 class ForkedProvisioner(LocalProvisioner):
@@ -49,11 +51,11 @@ class ForkedProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Fork a kernel."""
         folder, environment = kwargs.get("cwd") or os.getcwd(), kwargs.get("env") or dict(os.environ)
-        multiprocessing.get_context("forkserver").set_forkserver_preload(WARM)
         # daemon: it ends with this process
         self.process = ForkedKernel(target=become, args=(cmd, str(folder), environment), daemon=True)
         # without a __main__, or the kernel would import this process's
-        with patch.dict(os.environ, VARIABLES), patch.dict(sys.modules, __main__=ModuleType("__main__")):
+        no_main = patch.dict(sys.modules, __main__=ModuleType("__main__"))
+        with patch.dict(os.environ, VARIABLES), no_main, patch.object(popen_forkserver, "forkserver", SERVER):
             self.process.start()
         self.pid = self.pgid = self.process.pid  # it leads a session of its own
         return self.connection_info

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pikepdf
-from pikepdf import Name, Page, Pdf
+from pikepdf import Dictionary, Name, Page, Pdf
 
 from d2lmini.language import words
 
+EMPTY = Dictionary()
 A4 = (595, 842)  # points
 PAINTING = {"Tj", "TJ", "'", '"', "f", "f*", "S", "s", "B", "B*", "Do", "sh"}
 FURNITURE = 6  # operations that paint a running head and a page number
@@ -73,11 +74,11 @@ def _document(pdf: Pdf, language: str) -> Iterator[str]:
     root = pdf.Root
     if str(root.get("/Lang")) != found["language"]["tag"]:
         yield f"its language is {root.get('/Lang')}, not {found['language']['tag']}"
-    if "/StructTreeRoot" not in root or not root.get("/MarkInfo", {}).get("/Marked"):
+    if "/StructTreeRoot" not in root or not root.get("/MarkInfo", EMPTY).get("/Marked"):
         yield "it is not tagged"
     if str(pdf.docinfo.get("/Title")) != found["site"]["title"]:
         yield f"its title is {pdf.docinfo.get('/Title')!s}"
-    if not root.get("/ViewerPreferences", {}).get("/DisplayDocTitle"):
+    if not root.get("/ViewerPreferences", EMPTY).get("/DisplayDocTitle"):
         yield "its window shows the file's name, not the title"
 
 
@@ -95,7 +96,7 @@ def _fonts(pdf: Pdf) -> Iterator[str]:
         if font.Subtype == Name.Type3:  # it holds its letters itself
             continue
         bearer = font.DescendantFonts[0] if font.Subtype == Name.Type0 else font
-        descriptor = bearer.get("/FontDescriptor", {})
+        descriptor = bearer.get("/FontDescriptor", EMPTY)
         if not any(file in descriptor for file in ("/FontFile", "/FontFile2", "/FontFile3")):
             yield f"the font {name} is not embedded"
 
@@ -104,7 +105,7 @@ def fonts(pdf: Pdf) -> dict[str, Any]:
     """Return the fonts of all pages by their names; Type 3 fonts, which have none, by their numbers."""
     found = {}
     for page in pdf.pages:
-        for _, font in page.obj.get("/Resources", {}).get("/Font", {}).items():
+        for _, font in page.obj.get("/Resources", EMPTY).get("/Font", EMPTY).items():
             found[str(font.get("/BaseFont", font.objgen))] = font
     return found
 

@@ -70,7 +70,7 @@ class FakeCudaTensor(Tensor):
         tensor.cpu_tensor = cpu_tensor
         return tensor
 
-    __torch_dispatch__ = classmethod(_run)
+    __torch_dispatch__ = classmethod(_run)  # type: ignore[assignment]
 
     # Python's own ways to read a number know only PyTorch's own tensors.
     def tolist(self) -> Any:

@@ -99,8 +99,10 @@ def carry_comments(english: str, translated: str) -> tuple[str, list[str]]:
     for ignored in (NOTHING, LITERAL):
         left = [comment for comment in ours if comment not in matches]
         right = [comment for comment in theirs if comment not in matches.values()]
-        places = ([(row.beside, ignored.sub("?", row.code)) for row in side] for side in (left, right))
-        blocks = SequenceMatcher(None, *places, autojunk=False).get_matching_blocks()
+        places, others = (
+            [(row.beside, ignored.sub("?", row.code)) for row in side] for side in (left, right)
+        )
+        blocks = SequenceMatcher(None, places, others, autojunk=False).get_matching_blocks()
         matches |= {left[a + i]: right[b + i] for a, b, size in blocks for i in range(size)}
     rows, remarks = english.split("\n"), []
     for own in reversed(ours):
