@@ -12,7 +12,7 @@ import runpy
 import sys
 from contextlib import suppress
 from functools import partial
-from multiprocessing import forkserver, popen_forkserver
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
@@ -55,7 +55,8 @@ class ForkedProvisioner(LocalProvisioner):
         self.process = ForkedKernel(target=become, args=(cmd, str(folder), environment), daemon=True)
         # without a __main__, or the kernel would import this process's
         no_main = patch.dict(sys.modules, __main__=ModuleType("__main__"))
-        with patch.dict(os.environ, VARIABLES), no_main, patch.object(popen_forkserver, "forkserver", SERVER):
+        own = patch.object(forkserver, "connect_to_new_process", SERVER.connect_to_new_process)
+        with patch.dict(os.environ, VARIABLES), no_main, own:
             self.process.start()
         self.pid = self.pgid = self.process.pid  # it leads a session of its own
         return self.connection_info
