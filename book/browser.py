@@ -53,5 +53,4 @@ def launch(playwright: Playwright, **options: Any) -> Browser:
     """Start the browser, with Playwright's further options."""
     if browser_name() == "chromium":
         options |= {"executable_path": find_browser(), "args": FLAGS}
-    browser: Browser = getattr(playwright, browser_name()).launch(**options)
-    return browser
+    return getattr(playwright, browser_name()).launch(**options)

@@ -102,9 +102,8 @@ def build(
     work = work or root / "_build"
     out = out or work / "site"
     chosen = [code for code in LANGUAGES if code in (languages or LANGUAGES)]
-    pages = [
-        f"chapters/{code}/{name}.ipynb" for code in chosen for name in page_names(table_of_contents(root))
-    ]
+    names = page_names(table_of_contents(root))
+    pages = [f"chapters/{code}/{name}.ipynb" for code in chosen for name in names]
     if missing := [page for page in pages if not (root / page).exists()]:
         raise BuildError(
             f"_toc.yml names what is not there: {', '.join(missing)}. "

@@ -57,10 +57,9 @@ def find(names: Iterable[str] = (), languages: Iterable[str] = LANGUAGES, root: 
 def read(path: Path) -> Notebook:
     """Read a notebook as it is stored."""
     try:
-        notebook: Notebook = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise CourseError(f"{shown(path)}: not a notebook (line {error.lineno}: {error.msg})") from None
-    return notebook
 
 
 def write(path: Path, notebook: Notebook) -> bool:
@@ -99,8 +98,7 @@ def source(cell: Cell) -> str:
 
 def note_of(cell: Cell) -> str:
     """Return what the author notes for whoever presents a section, in the metadata of its heading's cell."""
-    note: str = cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
-    return note
+    return cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
 
 
 def fingerprint(text: str) -> str:

@@ -12,8 +12,7 @@ class BuildError(Exception):
 
 def configuration(root: Path) -> dict[str, Any]:
     """Return what `_config.yml` says."""
-    config: dict[str, Any] = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    return config
+    return yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
 
 
 def base_address(root: Path) -> str:
@@ -24,8 +23,7 @@ def base_address(root: Path) -> str:
 def table_of_contents(root: Path) -> dict[str, Any]:
     """Return `_toc.yml` with the English folder taken off: the same for every language."""
     text = (root / "_toc.yml").read_text(encoding="utf-8").replace("chapters/en/", "")
-    toc: dict[str, Any] = yaml.safe_load(text)
-    return toc
+    return yaml.safe_load(text)
 
 
 def page_names(toc: dict[str, Any]) -> list[str]:

@@ -23,6 +23,7 @@ PLURALS = {
     "weights": "weights?",
     "s": "s(?:es)?",
     "ch": "ch(?:es)?",
+    "": "s?",  # of every other name
 }
 GLOSS = re.compile(r"[(（][ -~\n]*[)）]")  # the English name of what stands before, in a translation
 
@@ -65,12 +66,8 @@ def _pattern(name: str) -> str:
     escaped = re.escape(name).replace(r"\ ", r"\s+")
     if re.search(f"[{HAN}]", name):
         return f"(?<![{BEFORE}]){escaped}(?![{AFTER}])"
-    for ending, plural in PLURALS.items():
-        if name.endswith(ending):
-            escaped = escaped[: -len(ending)] + plural
-            break
-    else:
-        escaped += "s?"
+    ending = next(filter(name.endswith, PLURALS))
+    escaped = escaped.removesuffix(ending) + PLURALS[ending]
     return rf"(?<![\w-]){escaped if exact else f'(?i:{escaped})'}(?![\w-])"
 
 

@@ -17,10 +17,9 @@ def notebooks(root: Path) -> list[Path]:
 
 def others(root: Path) -> list[Path]:
     """Return all other files that the site is made of: code, styles, words, vendored parts, settings."""
-    folders = (root / "chapters", ROOT / "book", ROOT / "d2lmini")
     files = {
         path
-        for folder in folders
+        for folder in (root / "chapters", ROOT / "book", ROOT / "d2lmini")
         for path in folder.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }

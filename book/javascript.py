@@ -15,5 +15,4 @@ def function(program: str, name: str) -> Callable[..., str]:
         return lambda *arguments: str(racer.call(name, *arguments))
     context = quickjs.Context()
     context.eval(program)
-    found: Callable[..., str] = context.get(name)
-    return found
+    return context.get(name)

@@ -62,5 +62,4 @@ def typeset(source: str, display: bool, output: str) -> dict[str, str]:
         display: on a line of its own.
         output: KaTeX's `output`: ``"mathml"`` or ``"htmlAndMathml"``.
     """
-    answer: dict[str, str] = json.loads(_engine()(source, display, output))
-    return answer
+    return json.loads(_engine()(source, display, output))

@@ -64,8 +64,7 @@ def prepare(arguments: list[str], course: str, root: Path = ROOT) -> list[str]:
         raise SetUpError(say("lab.no_chapter", name=chosen.chapter, chapters=", ".join(names)))
     if chosen.afresh and not chosen.chapter:
         raise SetUpError(say("lab.afresh_which", command=f"{course} lab --afresh"))
-    kept = afresh(chosen.lang, chosen.chapter, root) if chosen.afresh else None
-    if kept:
+    if chosen.afresh and (kept := afresh(chosen.lang, chosen.chapter, root)):
         print(say("lab.kept", path=kept))
     copies = bring(chosen.lang, root)
     notebook = copy_of(chosen.lang, chosen.chapter or "index", root)

@@ -15,8 +15,7 @@ PAGE = "licenses"
 @cache
 def parts() -> dict[str, dict[str, Any]]:
     """Return the parts by their keys, as licenses.toml has them."""
-    found: dict[str, dict[str, Any]] = tomllib.loads((HERE / "licenses.toml").read_text(encoding="utf-8"))
-    return found
+    return tomllib.loads((HERE / "licenses.toml").read_text(encoding="utf-8"))
 
 
 def sources() -> list[Path]:

@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from book import inputs
+from book import inputs, scripts
 from book.chapters import store
 from book.ext import assets
 from book.ext.font_subset import page_faces
@@ -25,7 +25,6 @@ from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
-THEME = Path(__file__).parent / "theme" / "offline"
 # the rest is for download
 NEEDED = {".html", ".js", ".json", ".png", ".safetensors", ".svg", ".webp", ".woff2"}
 UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
@@ -54,7 +53,7 @@ def add(site: Path, work: Path, root: Path, languages: list[str]) -> None:
         root: holds `_config.yml`.
         languages: those of the site.
     """
-    shutil.copy(THEME / "worker.js", site)
+    shutil.copy(assets.BOOK / "theme" / "offline" / "worker.js", site)
     for language in languages:
         folder = site / language
         packed = _zip(folder, work / language, language, root)
@@ -112,8 +111,7 @@ def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
         files[address] = f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
         total += len(data)
     listed = {"build": build, "size": size(total), "files": files}
-    text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
-    (folder / LIST).write_text(text, encoding="utf-8")
+    (folder / LIST).write_text(scripts.compact_json(listed), encoding="utf-8")
 
 
 def _write_page(folder: Path, language: str, packed: int) -> None:
@@ -177,7 +175,7 @@ def explain_files(page: str, language: str) -> str:
     page = page.replace("</head>", f"<style>{rule}</style>\n</head>", 1)
     run = html.escape(words(language)["exercises"]["run_cell"], quote=False)
     page = page.replace(run, f'<span class="to-run">{run}</span>')
-    return re.sub(r"<article>", lambda article: article[0] + notice, page, count=1)
+    return page.replace("<article>", f"<article>{notice}", 1)
 
 
 def _zip(folder: Path, work: Path, language: str, root: Path) -> Path:
@@ -185,19 +183,16 @@ def _zip(folder: Path, work: Path, language: str, root: Path) -> Path:
     with tempfile.TemporaryDirectory() as name:
         top = Path(name)
         write_front(top, root, [language])
-        site = words(language)["site"]
-        (top / "README.txt").write_text(
-            site["offline"]["readme"].format(title=site["title"]), encoding="utf-8"
-        )
         files = {path.name: path.read_bytes() for path in top.iterdir()}
+    site = words(language)["site"]
+    files["README.txt"] = site["offline"]["readme"].format(title=site["title"]).encode()
     for path in folder.rglob("*"):
         if path.is_file():
             address = f"{language}/{path.relative_to(folder).as_posix()}"
+            files[address] = path.read_bytes()
             if path.suffix == ".html":
                 page = remove_other_languages(path.read_text(encoding="utf-8"), language)
                 files[address] = explain_files(page, language).encode()
-            else:
-                files[address] = path.read_bytes()
     listed = b"".join(address.encode() + hashlib.sha256(files[address]).digest() for address in sorted(files))
     packed = work / f"{hashlib.sha256(listed).hexdigest()}.zip"
     if not packed.exists():

@@ -145,8 +145,7 @@ def check(arguments: list[str]) -> int:
     Raises:
         SystemExit: argparse refused an argument.
     """
-    running = _bound(_options(arguments))
-    if running:
+    if running := _bound(_options(arguments)):
         running.server_close()
     return 0 if running else 1
 
@@ -154,8 +153,7 @@ def check(arguments: list[str]) -> int:
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     # the port first: who has to choose another one should not wait for the site before
-    running = _bound(options)
-    if not running:
+    if not (running := _bound(options)):
         return 1
     try:
         if options.build:
@@ -166,8 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not (options.site / "index.html").exists():
             print(terminal.say("serve.no_site", path=options.site), file=sys.stderr)
             return 1
-        address = f"http://127.0.0.1:{running.server_port}/"
-        print(terminal.say("serve.here", address=address), flush=True)
+        print(terminal.say("serve.here", address=f"http://127.0.0.1:{running.server_port}/"), flush=True)
         running.serve_forever()
     except KeyboardInterrupt:
         print()

@@ -13,8 +13,7 @@ MAGIC = re.compile(r"^(\s*)[%!].*$", re.M)
 
 def source_hash(cell: Cell, key: str = "source") -> str | None:
     """Return the hash of the English text that a cell, or its note, was translated from."""
-    found: str | None = cell["metadata"].get("d2lmini", {}).get(key)
-    return found
+    return cell["metadata"].get("d2lmini", {}).get(key)
 
 
 def code(text: str) -> str:
@@ -77,7 +76,5 @@ def old_outputs(notebook: Notebook) -> list[str]:
     return [
         cell["id"]
         for cell in notebook["cells"]
-        if cell.get("outputs")
-        and (ran := source_hash(cell, "ran")) is not None
-        and ran != code_hash(source(cell))
+        if cell.get("outputs") and source_hash(cell, "ran") not in (None, code_hash(source(cell)))
     ]

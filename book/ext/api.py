@@ -78,9 +78,7 @@ def _prose(text: str, known: dict[str, str]) -> str:
         if span["formula"]:
             return f":math:`{span['formula']}`"
         name = span["plain"] or span["name"]
-        if name in known:
-            return f":py:obj:`{name} <{known[name]}>`"
-        return f"``{name}``"
+        return f":py:obj:`{name} <{known[name]}>`" if name in known else f"``{name}``"
 
     return SPAN.sub(replace, text)
 
@@ -98,27 +96,23 @@ def sections(thing: Any) -> list[Any]:
 
 def imports(code: str, thing: Any) -> str:
     """What an example has to import where it is pasted: in the package it finds the names of its own file."""
-    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
-    used -= {name.asname or name.name for name in _imported(ast.parse(code))}
+    example = ast.parse(code)
+    used = {node.id for node in ast.walk(example) if isinstance(node, ast.Name)} - _imported(example.body)
     path = thing.filepath
     file = ast.parse(path.read_text("utf-8") if path.exists() else "")
-    lines = [
-        ast.unparse(statement)
-        for statement in file.body
-        if isinstance(statement, ast.Import | ast.ImportFrom)
-        if {name.asname or name.name for name in statement.names} & used
-    ]
+    lines = [ast.unparse(statement) for statement in file.body if _imported([statement]) & used]
     public = {name for names in exported().values() for name in names}
-    defined = used & {*thing.module.members} - {name.asname or name.name for name in _imported(file)}
+    defined = used & {*thing.module.members} - _imported(file.body)
     for source, names in (("d2lmini", defined & public), (thing.module.path, defined - public)):
         if names:
             lines.append(f"from {source} import {', '.join(sorted(names))}")
     return "\n".join(lines)
 
 
-def _imported(tree: ast.Module) -> list[ast.alias]:
-    statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return [name for statement in statements for name in statement.names]
+def _imported(statements: list[ast.stmt]) -> set[str]:
+    """Return the names that these statements import."""
+    imports = [statement for statement in statements if isinstance(statement, ast.Import | ast.ImportFrom)]
+    return {name.asname or name.name for statement in imports for name in statement.names}
 
 
 def _marked_up(section: Any, thing: Any, known: dict[str, str]) -> Iterator[str]:
@@ -140,8 +134,7 @@ def _marked_up(section: Any, thing: Any, known: dict[str, str]) -> Iterator[str]
         )
     elif kind == "returns":
         name = f"{value[0].name}: " if value[0].name else ""  # a first word that griffe takes for a name
-        text = name + value[0].description
-        yield f":Returns: {_prose(' '.join(text.split()), known)}"
+        yield f":Returns: {_prose(' '.join((name + value[0].description).split()), known)}"
     else:
         lines = [f":{TITLES[kind]}:"]
         for item in value:

@@ -7,6 +7,7 @@ import logging
 import re
 import shutil
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -150,13 +151,10 @@ def sans_faces() -> str:
     """The rules of the whole files; each names its letters, so that no page fetches it for another one."""
     rules = ""
     for style, rule in SANS.items():
-        runs: list[list[int]] = []
-        for point in sorted(map(ord, letters(style))):
-            if runs and point == runs[-1][-1] + 1:
-                runs[-1][1:] = [point]
-            else:
-                runs.append([point])
-        ranges = ",".join("U+" + "-".join(f"{end:X}" for end in run) for run in runs)
+        points = enumerate(sorted(map(ord, letters(style))))
+        # among letters that follow each other, a code point stays as far ahead of its place
+        runs = [[point for _, point in run] for _, run in groupby(points, lambda pair: pair[1] - pair[0])]
+        ranges = ",".join("U+" + "-".join(f"{end:X}" for end in sorted({run[0], run[-1]})) for run in runs)
         rules += (
             f"@font-face{{font-family:d2lmini Sans;{rule};font-display:swap;"
             f'src:url("fonts/{sans(style).name}") format("woff2");unicode-range:{ranges}}}'

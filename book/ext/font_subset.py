@@ -39,21 +39,15 @@ class _ShownCharacters(NestedParser[frozenset[str]]):
             return frozenset()
         drawn = ";".join(f"{name}:{value}" for name, value in attributes.items() if name.startswith("font-"))
         drawn += f";{attributes.get('style', '')}"
-        if (
-            tag in SEMIBOLD
-            or classes & SEMIBOLD_CLASSES
-            or "aria-current" in attributes
-            or WEIGHT.search(drawn)
-        ):
+        bold = tag in SEMIBOLD or classes & SEMIBOLD_CLASSES or WEIGHT.search(drawn)
+        if bold or "aria-current" in attributes:
             styles.add("semibold")
         if tag == "dl" and "py" in classes:  # the reference of the package emphasizes otherwise
             styles.add("upright")
         if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
             styles.add("italic")
         self.used["semibold"].update(attributes.get("data-go-on", ""))  # what the link says on a later visit
-        if tag in UNSHOWN or classes & UNSHOWN_CLASSES:
-            return frozenset()
-        return frozenset(styles)
+        return frozenset(() if tag in UNSHOWN or classes & UNSHOWN_CLASSES else styles)
 
     def handle_data(self, data: str) -> None:
         for style in self.used.keys() & self.open[-1]:
@@ -86,9 +80,8 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
 
 def page_faces(page: str, kinds: set[str], language: str) -> str:
     """The rules, with the fonts inside them, in which a page shows its text."""
-    by_style = characters(page, kinds, language)
     return "".join(
         font_face(FAMILY, SANS[style], sans(style), shown)
-        for style, shown in by_style.items()
+        for style, shown in characters(page, kinds, language).items()
         if shown.strip()  # a space alone has no outline to cut
     )

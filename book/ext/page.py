@@ -89,12 +89,8 @@ def _is_far(section: nodes.Element) -> bool:
     if not isinstance(page, nodes.section) or not isinstance(page.parent, nodes.document):
         return False
     before = page.children[: page.index(section)]
-    letters = "".join(
-        text
-        for part in before
-        for text in part.findall(nodes.Text)
-        if not isinstance(text.parent, nodes.raw)  # a drawing
-    )
+    texts = [text for part in before for text in part.findall(nodes.Text)]
+    letters = "".join(text for text in texts if not isinstance(text.parent, nodes.raw))  # raw: a drawing
     # 3 000 letters, or half as many of the wider Chinese ones, fill more than a tall window
     return len(letters) + len(CHINESE.findall(letters)) > 3000
 
@@ -235,7 +231,6 @@ def fill(
     name = pagename.rsplit("/", 1)[-1]
     repository = context.get("theme_repository_url", "").rstrip("/")
     branch = context.get("theme_repository_branch") or "main"
-    meta = env.metadata.get(pagename, {})
     position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
     base = (config.html_baseurl or "").rstrip("/")
     siblings = [
@@ -248,8 +243,6 @@ def fill(
         }
         for code in config.d2lmini_languages
     ]
-    body = context.get("body", "")
-    notebook = position is not None
     page = pages[position] if position is not None else {"name": name, "title": context.get("title", "")}
     welcome = pagename == config.root_doc  # its map is its contents
     context["d2l"] = {
@@ -268,13 +261,13 @@ def fill(
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
-        "description": meta.get("description") or site["tagline"],
-        "path": f"{branch}/chapters/{language}/{name}.ipynb" if notebook else "",
+        "description": env.metadata.get(pagename, {}).get("description") or site["tagline"],
+        "path": f"{branch}/chapters/{language}/{name}.ipynb" if position is not None else "",
         "report": _report(app, pagename, repository, base),
         "repository": repository,
-        "has_formulas": 'class="katex"' in body,
+        "has_formulas": 'class="katex"' in context.get("body", ""),
         "has_search": bool(config.d2lmini_languages),
-        "download": f"{name}.ipynb" if notebook and config.d2lmini_languages else "",
+        "download": f"{name}.ipynb" if position is not None and config.d2lmini_languages else "",
         "pdf": site["pdf"]["offer"].format(size=config.d2lmini_pdf) if config.d2lmini_pdf else "",
         "version": config.d2lmini_version,
     }

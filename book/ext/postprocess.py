@@ -7,7 +7,6 @@ fetch when they wake.
 
 import base64
 import hashlib
-import json
 import re
 import shutil
 from pathlib import Path
@@ -17,6 +16,7 @@ from book.ext.css import used_rules
 from book.ext.font_subset import page_faces
 from book.ext.markup import compact_markup
 from book.ext.page import allow_only_these_styles
+from book.scripts import compact_json
 from d2lmini.notebook.content import exercise_state
 from d2lmini.notebook.widgets import stored_widgets
 
@@ -31,8 +31,7 @@ def _with_states(page: str, static: Path, name: str, language: str) -> str:
     exercises = [exercise for kind, exercise in stored_widgets(page) if kind == "exercise"]
     if not exercises:
         return page
-    states = {exercise: exercise_state(exercise, language) for exercise in exercises}
-    text = json.dumps(states, ensure_ascii=False, separators=(",", ":"))
+    text = compact_json({exercise: exercise_state(exercise, language) for exercise in exercises})
     (static / "states").mkdir(exist_ok=True)
     (static / "states" / f"{name}.json").write_text(text, encoding="utf-8")
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
