@@ -1,5 +1,6 @@
 """The kernels of notebooks: quick to start, and each like a new process."""
 
+import multiprocessing
 import os
 import select
 import signal
@@ -47,6 +48,16 @@ def value(client: BlockingKernelClient, code: str) -> Any:
     result = reply["content"]["user_expressions"]["value"]
     assert result["status"] == "ok", result
     return eval(result["data"]["text/plain"])
+
+
+@forks
+def test_kernels_have_a_server_of_their_own(tmp_path: Path) -> None:
+    """A build of the site in the same process may have started the one that all share, which is not warm."""
+    other = multiprocessing.get_context("forkserver").Process(target=os.getpid)
+    other.start()
+    other.join()
+    with kernel(tmp_path) as (_, client):
+        assert value(client, "import sys\n'torch' in sys.modules") is True
 
 
 # What a cell could notice of the process in which it runs.
