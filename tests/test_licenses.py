@@ -76,6 +76,8 @@ def test_every_folder_of_others_work_is_a_part_or_has_its_license_beside_it():
 
 
 def test_the_colors_of_code_are_of_the_parts_that_are_named_for_them():
+    rules = re.findall(r"\{(.*?)\}", assets.code_styles())
+    assert rules and all(re.match(r"color:#[0-9a-f]{6}(?:;|$)", rule) for rule in rules)
     styles = {style for style, _ in assets.CODE_STYLES.values()}
     said = words("en")["site"]["licensed"]
     assert styles == {re.search(r"\((.+)\)", said[key]["about"])[1] for key in ("code_light", "code_dark")}

@@ -206,7 +206,7 @@ def code_styles() -> str:
     for theme, (style, plain) in CODE_STYLES.items():
         for token, look in get_style_by_name(style):
             name = STANDARD_TYPES.get(token)
-            if name and name not in PRINTED and (look["color"] != plain or ("", name) in rules):
+            if name and name not in PRINTED and (look["color"] not in (None, plain) or ("", name) in rules):
                 slope = ";font-style:italic" if look["italic"] else ""
                 rules[theme, name] = f"{theme}.highlight .{name}{{color:#{look['color']}{slope}}}"
     return "".join(rules.values())
