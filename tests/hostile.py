@@ -4,6 +4,7 @@ Words are read once and kept, so what stands in for them has to come before all 
 """
 
 import copy
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,9 @@ def main(root: Path) -> None:
         compiled, mistakes = compiler.compile_file(source)
         assert not mistakes, mistakes
         source.with_suffix(".json").write_text(compiled, encoding="utf-8")
-        (root / "exercises" / "formerly.json").write_text("{}", encoding="utf-8")
+        tables = {"formerly": {}, "chapters": {EXERCISE.partition("/")[0]: 1}}
+        for name, table in tables.items():
+            (root / "exercises" / f"{name}.json").write_text(json.dumps(table), encoding="utf-8")
         content._EXERCISES = root / "exercises"
         made = content.stored(EXERCISE, "en")
         return cell(

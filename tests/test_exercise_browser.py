@@ -419,7 +419,7 @@ def test_the_ends_of_an_order_are_ends(sheet: Sheet) -> None:
 
 def test_what_can_be_pressed_says_where_it_is(sheet: Sheet) -> None:
     sheet.open(KINDS["bug"]).to(".d2l-code [aria-pressed]")
-    assert sheet.focused == "Line 2: Q, K = elu(Q) + 1, elu(K) + 1             # positive features"
+    assert sheet.focused == "Line 2: d = Q.shape[-1]"
     sheet.open("multi-head-attention/leaking-weight").to(".d2l-cell")
     name = f"{plain(sheet.state['rows'][0])}, {plain(sheet.state['columns'][0])}: "
     assert sheet.focused == name + sheet.state["values"][0][0]
