@@ -465,6 +465,25 @@ def test_dark_follows_the_page(sheet: Sheet) -> None:
     assert light == "rgb(0, 103, 165)"
 
 
+@pytest.mark.parametrize("language", slow_except(LANGUAGES, ["vi"]))
+def test_every_exercise_fits_on_a_phone(browser: Any, host: str, language: str) -> None:
+    """Formulas have no place to break: a long one is written as two."""
+    context = browser.new_context(viewport={"width": 375, "height": 900})
+    page = context.new_page()
+    page.goto(f"{host}/{language}-light.html")
+    page.wait_for_function("window.ready")
+    d2l.use_language(language)
+    wide = []
+    for name in NAMES:
+        for kept in ({}, {"hints": 2, "revealed": True}):
+            page.evaluate("([state, kept]) => start(state, kept)", [d2l.exercise(name).state, kept])
+            if page.evaluate("document.documentElement.scrollWidth") > 375:
+                wide.append(name)
+    d2l.use_language("en")
+    context.close()
+    assert wide == []
+
+
 @pytest.mark.parametrize(
     ("language", "theme", "width"),
     slow_except(
