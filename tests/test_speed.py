@@ -16,8 +16,8 @@ from book.ext import assets, markup
 from d2lmini.language import LANGUAGES
 
 HEADERS = 0.5  # KB, of the two answers together
-# KB: the reference is as long as four chapters, and nobody's first page; chapter 1 in Vietnamese, with the most
-# letters that have accents, weighs 70.4; 70 for all others
+# KB: the reference is as long as four chapters, and nobody's first page; chapter 1 in Vietnamese weighs 70.4,
+# with the most letters that have accents; 70 for all others
 LIMITS = {"api": 75, "self-attention": 70.5}
 PICTURE = re.compile(r'<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL)
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
