@@ -478,6 +478,26 @@ def recorded_timings() -> list[dict[str, Any]]:
         ]
 
 
+def recorded_recall() -> list[dict[str, Any]]:
+    """Return how often small stacks of chapter 6 answer for one of 4, 8, 16, 32 and 64 stored pairs.
+
+    `python3 course.py bench --section recall --record` trains them again.
+
+    Returns:
+        One dict a training: device, layers (a stack of two), seed, parameters, shares (of right answers).
+
+    Example:
+        >>> sorted(recorded_recall()[0])
+        ['device', 'layers', 'parameters', 'seed', 'shares']
+    """
+    with (files("d2lmini") / "assets" / "recall.csv").open(encoding="utf-8") as file:
+        return [
+            {"device": device, "layers": layers, "seed": int(seed), "parameters": int(parameters)}
+            | {"shares": [float(share) for share in shares]}
+            for device, layers, seed, parameters, *shares in list(csv.reader(file))[1:]
+        ]
+
+
 # ---- memory
 
 

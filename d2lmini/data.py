@@ -22,6 +22,7 @@ from d2lmini.errors import one_of
 from d2lmini.letters import HAN
 
 TARGETS = ("fr", "vi", "zh")
+_ALWAYS = ("Go.", "I lost.", "He's calm.", "I'm home.")  # what D2L translates, in each sample
 
 # ---- text to tokens
 
@@ -347,12 +348,15 @@ def read_data_nmt(target: str = "fr") -> str:
     return "\n".join(f"{english}\t{translations[0]}" for english, translations in sentences.items())
 
 
-def held_out_nmt(target: str = "fr", *, reverse: bool = False) -> list[tuple[str, list[str]]]:
+def held_out_nmt(
+    target: str = "fr", *, reverse: bool = False, first: bool = False
+) -> list[tuple[str, list[str]]]:
     """Return sentences that `load_data_nmt` never trains on, each with all of its valid translations.
 
     Args:
         target: `"fr"`, `"vi"` or `"zh"`.
         reverse: from the target language into English.
+        first: of several wordings of a source sentence only the first: 99 sentences in every direction.
 
     Returns:
         Source sentences with the list of their translations, in the order of the file.
@@ -367,7 +371,77 @@ def held_out_nmt(target: str = "fr", *, reverse: bool = False) -> list[tuple[str
     """
     _check_target(target)
     languages = (target, "en") if reverse else ("en", target)
-    return list(course_sentences(*languages, "test").items())
+    asked = course_sentences(*languages, "test")
+    if first:
+        wordings = {row[languages[0]].split(" | ")[0] for row in _course_rows() if row["split"] == "test"}
+        asked = {source: answers for source, answers in asked.items() if source in wordings}
+    return list(asked.items())
+
+
+def split_known(
+    sentences: Iterable[tuple[str, list[str]]], src_vocab: Vocab, tgt_vocab: Vocab
+) -> tuple[list[tuple[str, list[str]]], list[tuple[str, list[str]]]]:
+    """Set the sentences that a model has the words for apart from the others.
+
+    Args:
+        sentences: source sentences with their translations, as of `held_out_nmt`.
+        src_vocab: vocabulary of the source.
+        tgt_vocab: vocabulary of the target.
+
+    Returns:
+        Sentences whose words are all in `src_vocab`, with one translation or more whose words are all in
+        `tgt_vocab`; and those with a word missing.
+
+    Example:
+        >>> source, target = Vocab([["go", "."]]), Vocab([["va", "."]])
+        >>> split_known([("Go.", ["Va.", "Allez."]), ("Go.", ["Allez."])], source, target)
+        ([('Go.', ['Va.', 'Allez.'])], [('Go.', ['Allez.'])])
+    """
+
+    def has(vocab: Vocab, sentence: str) -> bool:
+        return all(token in vocab.token_to_idx for token in split_tokens(sentence))
+
+    asked = list(sentences)
+    known = [
+        (one, answers)
+        for one, answers in asked
+        if has(src_vocab, one) and any(has(tgt_vocab, answer) for answer in answers)
+    ]
+    return known, [pair for pair in asked if pair not in known]
+
+
+def sample_rows(num_examples: int = 600, seed: int = 0) -> list[int]:
+    """Draw some of the pairs to train on, as the numbers of their lines in `read_data_nmt`.
+
+    Short and long sentences get in alike; the first lines of the file are the shortest. The four sentences
+    that D2L translates are always there: “Go.”, “I lost.”, “He's calm.” and “I'm home.”
+
+    Args:
+        num_examples: how many.
+        seed: of torch's CPU generator; the same rows on every machine, and for every target language.
+
+    Returns:
+        The numbers of the lines, from 0, in the order of the file.
+
+    Raises:
+        ValueError: `num_examples` is less than 4 or more than there are pairs.
+
+    Example:
+        >>> rows = sample_rows(600, seed=0)
+        >>> len(rows), rows == sorted(set(rows))
+        (600, True)
+        >>> [row for row in rows if row < 10]
+        [4, 6]
+    """
+    sources = list(course_sentences("en", "fr", "train"))
+    if not len(_ALWAYS) <= num_examples <= len(sources):
+        raise ValueError(
+            f"num_examples: got {num_examples}; a sample has {len(_ALWAYS)} to {len(sources)} pairs"
+        )
+    always = [sources.index(sentence) for sentence in _ALWAYS]
+    drawn = torch.randperm(len(sources), generator=torch.Generator().manual_seed(seed)).tolist()
+    others = [row for row in drawn if row not in always]
+    return sorted(always + others[: num_examples - len(always)])
 
 
 def load_data_nmt(
@@ -378,17 +452,20 @@ def load_data_nmt(
     target: str = "fr",
     reverse: bool = False,
     min_freq: int = 2,
+    sample: int | None = None,
 ) -> tuple[DataLoader[Any], Vocab, Vocab]:
     """Return minibatches of sentence pairs and the two vocabularies.
 
     Args:
         batch_size: pairs in a minibatch.
         num_steps: tokens a sentence is cut or filled up to, `<eos>` counted.
-        num_examples: how many pairs to take, from the first on.
+        num_examples: how many pairs to take, from the first on; the file begins with the shortest.
         target: `"fr"`, `"vi"` or `"zh"`; the source is English.
         reverse: from that language into English.
         min_freq: a token that occurs less often becomes `<unk>`. With 2, as in D2L, the model meets
             `<unk>` while it learns and can deal with a word that it has never seen.
+        sample: a seed: take the pairs of `sample_rows(num_examples, sample)` instead of the first, long and
+            short ones alike.
 
     Returns:
         An iterator over (source, source valid lengths, target, target valid lengths), of shapes
@@ -396,7 +473,7 @@ def load_data_nmt(
         vocabulary. In both, `<unk> <pad> <bos> <eos>` are 0, 1, 2, 3.
 
     Raises:
-        ValueError: an argument is out of range; see also `read_data_nmt`.
+        ValueError: an argument is out of range; see also `read_data_nmt` and `sample_rows`.
 
     Source: D2L 0.17, `d2l.load_data_nmt`; what follows the `*` is ours.
 
@@ -411,8 +488,11 @@ def load_data_nmt(
     """
     if num_examples < 1:
         raise ValueError(f"num_examples: got {num_examples}; take 1 pair or more")
-    text = preprocess_nmt(read_data_nmt(target))
-    source, translation = tokenize_nmt(text, num_examples)
+    text = read_data_nmt(target)
+    if sample is not None:
+        lines = text.split("\n")
+        text = "\n".join(lines[row] for row in sample_rows(num_examples, sample))
+    source, translation = tokenize_nmt(preprocess_nmt(text), num_examples)
     if reverse:
         source, translation = translation, source
     reserved = ["<pad>", "<bos>", "<eos>"]

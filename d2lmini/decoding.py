@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from d2lmini.data import Vocab, join_tokens, special_token, split_tokens, truncate_pad
 
@@ -259,7 +260,7 @@ def bleu(pred_seq: str, label_seq: str | Sequence[str], k: int) -> float:
 
     With $p_n$ the share of the n-grams of the prediction that occur in the reference too (each counts there
     once at most), the score is $\exp(\min(0, 1 - \mathrm{len}_\mathrm{label}/\mathrm{len}_\mathrm{pred}))
-    \prod_{n=1}^{k} p_n^{1/2^n}$: long n-grams are harder to match and weigh more, and a translation that is
+    \prod_{n=1}^{k} p_n^{1/2^n}$: long n-grams are harder to match and weigh less, and a translation that is
     too short is penalized.
 
     Where D2L divides by zero: an empty prediction scores 0, and a prediction too short for n-grams has
@@ -311,3 +312,33 @@ def _bleu(pred: list[str], label: list[str], k: int) -> float:
         matches = (wanted & said).total()
         score *= (matches / said.total()) ** (0.5**n)
     return score
+
+
+def score_sentences(
+    net: Any,
+    sentences: Sequence[tuple[str, Sequence[str]]],
+    src_vocab: Vocab,
+    tgt_vocab: Vocab,
+    num_steps: int,
+    device: torch.device | str,
+) -> Tensor:
+    """Translate sentences by greedy search, and return the BLEU (k = 2) of each, shape (sentences,).
+
+    Args:
+        net: a trained `EncoderDecoder`, on `device`.
+        sentences: source sentences with their references.
+        src_vocab: vocabulary of the source.
+        tgt_vocab: vocabulary of the target.
+        num_steps: room for a sentence, as in `predict_seq2seq`, whose errors these are.
+        device: where `net` is.
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> translator = d2l.load_translator("en", "fr")
+        >>> vocabularies = translator.src_vocab, translator.tgt_vocab
+        >>> asked = [("He's calm.", ["Il est calme."]), ("He's calm.", ["Chat !"])]
+        >>> score_sentences(translator.net, asked, *vocabularies, 10, "cpu")
+        tensor([1., 0.])
+    """
+    said = (predict_seq2seq(net, one, src_vocab, tgt_vocab, num_steps, device)[0] for one, _ in sentences)
+    return torch.tensor([bleu(one, answers, k=2) for one, (_, answers) in zip(said, sentences, strict=True)])

@@ -1,17 +1,18 @@
 """What the heads of a translator look at, in many sentences at once.
 
-Chapter 10 counts with it: all translations are written side by side, as one batch, and one more pass over
+Chapter 12 counts with it: all translations are written side by side, as one batch, and one more pass over
 them gives the weights of all three kinds of attention.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 
 from d2lmini.attention import causal_mask
 from d2lmini.checkpoints import Translator
@@ -110,6 +111,63 @@ def translate_all(translator: Translator, sentences: Sequence[str]) -> Translati
     )
 
 
+def replace_heads(attention: Any, heads: Iterable[int], by: Tensor) -> RemovableHandle:
+    """Let nobody hear some heads of an attention: put something else in the place of their outputs.
+
+    The heads' outputs lie side by side on their way into W_o; a hook changes them there, at every token.
+
+    Args:
+        attention: a `MultiHeadAttention`.
+        heads: their numbers, from 0.
+        by: what takes their place, shape (heads of the attention, head_dim): zeros, or `mean_heads`.
+
+    Returns:
+        A handle: what was replaced comes back with its `.remove()`, or at the end of a `with`.
+
+    Source: Michel, Levy & Neubig, Are Sixteen Heads Really Better than One?, 2019.
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> layer, X = d2l.MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0), torch.ones(1, 3, 8)
+        >>> with replace_heads(layer, {0, 1}, torch.zeros(2, 4)):
+        ...     layer(X, X, X).abs().sum().item()
+        0.0
+    """
+    chosen = list(heads)
+
+    def hook(W_o: Any, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        Y = inputs[0].unflatten(-1, by.shape).clone()  # (batch, n, heads, head_dim)
+        Y[:, :, chosen] = by[chosen]
+        return (Y.flatten(2),)
+
+    return attention.W_o.register_forward_pre_hook(hook)
+
+
+def mean_heads(translator: Translator, sentences: Sequence[str], attention: Any, kind: str) -> Tensor:
+    """Return the mean output of each head of an attention over the tokens of sentences, padding apart.
+
+    Args:
+        translator: what `load_translator` returned.
+        sentences: sentences in its source language.
+        attention: one of the translator's `MultiHeadAttention`.
+        kind: its kind, as in `Translations.maps`.
+
+    Returns:
+        Shape (heads, head_dim).
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> translator = d2l.load_translator("en", "fr")
+        >>> attention = translator.net.encoder.blks[0].attention
+        >>> mean_heads(translator, ["Go."], attention, "encoder").shape
+        torch.Size([4, 16])
+    """
+    seen: list[Tensor] = []
+    with attention.W_o.register_forward_pre_hook(lambda W_o, inputs: seen.append(inputs[0])):
+        real = translate_all(translator, sentences).allowed[kind].any(dim=-1)  # (sentences, n)
+    return seen[-1][real].mean(dim=0).unflatten(0, (attention.num_heads, -1))  # the last pass has all tokens
+
+
 def dice(target: str) -> Callable[[str, str], float]:
     """Count in the course's training pairs which words belong together.
 
@@ -144,6 +202,35 @@ def dice(target: str) -> Callable[[str, str], float]:
         return 2 * count[one + other] / (count[one] + count[other] or 1)
 
     return coefficient
+
+
+def aligned_words(translations: Translations, target: str) -> Tensor:
+    """Say which source token each token of the translations belongs to, by `dice`.
+
+    Args:
+        translations: of a translator from English.
+        target: the language that it writes.
+
+    Returns:
+        Shape (sentences, n, n): True at the source token (column) with the largest coefficient for a token of
+        the translation (row), if it is above 0.2.
+
+    Example:
+        >>> import d2lmini as d2l
+        >>> translations = translate_all(d2l.load_translator("en", "fr"), ["He's calm."])
+        >>> aligned_words(translations, "fr")[0, :4, :3].int()  # il est calme . | he's calm .
+        tensor([[1, 0, 0],
+                [0, 0, 0],
+                [0, 1, 0],
+                [0, 0, 1]], dtype=torch.int32)
+    """
+    together = dice(target)
+    aligned = torch.zeros_like(translations.allowed["cross-attention"])
+    for one, words in enumerate(translations.target_tokens):
+        for t, word in enumerate(words):
+            near = torch.tensor([together(source, word) for source in translations.source_tokens[one]])
+            aligned[one, t, near.argmax()] = near.max() > 0.2
+    return aligned
 
 
 def _is_mark(token: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where order comes from: the positional encodings of chapters 6 and 7, in the order of teaching.
+"""Where order comes from: the positional encodings of chapters 7 and 8, in the order of teaching.
 
 Attention treats its tokens as a set. A position gets into it in one of three ways: added to the tokens
 (`PositionalEncoding`, `LearnedPositionalEncoding`), added to the scores (`RelativePositionBias`, `ALiBi`), or
@@ -300,7 +300,7 @@ class ALiBi(nn.Module):
 
 
 def recorded_lengths() -> list[dict[str, Any]]:
-    """Return how well small models of chapter 7, trained on 16 tokens, name the token before in longer ones.
+    """Return how well small models of chapter 8, trained on 16 tokens, name the token before in longer ones.
 
     `python3 course.py bench --section lengths --record` trains them again, with the chapter's own code.
 

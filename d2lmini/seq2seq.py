@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from d2lmini.attention import AdditiveAttention
 from d2lmini.encoder_decoder import AttentionDecoder, Decoder, Encoder, embed
@@ -24,8 +25,15 @@ class Seq2SeqEncoder(Encoder):
         num_hiddens: width of the hidden state.
         num_layers: number of GRU layers.
         dropout: probability of dropping a feature between layers while training.
+        bidirectional: read forward with one half of the hidden units and backward with the other. Outputs and
+            states keep their shapes, so that the same decoders follow.
+        packed: stop each sentence at its valid length. Otherwise the GRU reads the padding too, as in D2L.
 
-    Source: Cho et al., Learning Phrase Representations using RNN Encoder–Decoder, 2014.
+    Raises:
+        ValueError: `bidirectional` with an odd `num_hiddens`.
+
+    Source: Cho et al., Learning Phrase Representations using RNN Encoder–Decoder, 2014; in both directions
+    Bahdanau, Cho & Bengio, Neural Machine Translation by Jointly Learning to Align and Translate, 2015.
 
     Example:
         >>> encoder = Seq2SeqEncoder(vocab_size=10, embed_size=8, num_hiddens=16, num_layers=2)
@@ -35,25 +43,46 @@ class Seq2SeqEncoder(Encoder):
     """
 
     def __init__(
-        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+        self,
+        vocab_size: int,
+        embed_size: int,
+        num_hiddens: int,
+        num_layers: int,
+        dropout: float = 0,
+        *,
+        bidirectional: bool = False,
+        packed: bool = False,
     ):
         super().__init__()
+        if bidirectional and num_hiddens % 2:
+            raise ValueError(f"num_hiddens: got {num_hiddens}; two directions need an even number")
+        self.packed = packed
         self.embedding = nn.Embedding(vocab_size, embed_size)
-        self.rnn = nn.GRU(embed_size, num_hiddens, num_layers, dropout=dropout)
+        units = num_hiddens // 2 if bidirectional else num_hiddens
+        self.rnn = nn.GRU(embed_size, units, num_layers, dropout=dropout, bidirectional=bidirectional)
 
     def forward(self, X: Tensor, *args: Any) -> tuple[Tensor, Tensor]:
         """Encode tokens.
 
         Args:
             X: tokens, shape (batch, steps).
-            args: valid lengths, not used: the GRU reads the padding too.
+            args: valid lengths, at least 1 each, shape (batch,); used if `packed`. None: all tokens count.
 
         Returns:
-            The last layer's hidden state of every step, shape (steps, batch, num_hiddens), and the last
-            step's hidden state of every layer, shape (num_layers, batch, num_hiddens).
+            The last layer's hidden state of every step, shape (steps, batch, num_hiddens), 0 at padding that
+            is not read; and for every layer the state after the last token read (backward, the first), shape
+            (num_layers, batch, num_hiddens).
         """
         X = embed(self.embedding, X).transpose(0, 1)  # (steps, batch, embed_size): a GRU takes time first
-        return self.rnn(X)
+        if self.packed and args and args[0] is not None:
+            lengths = args[0].cpu()  # on a GPU too, pack_padded_sequence wants them there
+            packed, state = self.rnn(pack_padded_sequence(X, lengths, enforce_sorted=False))
+            output, _ = pad_packed_sequence(packed, total_length=len(X))
+        else:
+            output, state = self.rnn(X)
+        if self.rnn.bidirectional:  # (num_layers * 2, batch, units): the two directions side by side
+            state = torch.cat((state[0::2], state[1::2]), dim=2)
+        return output, state
 
 
 class Seq2SeqDecoder(Decoder):
@@ -187,26 +216,56 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         return self._attention_weights
 
 
-def recorded_translations() -> list[dict[str, Any]]:
+def recorded_translations(**which: Any) -> list[dict[str, Any]]:
     """Return how the recurrent model and the Transformer fared on the same 600 pairs, several seeds each.
 
-    `python3 course.py bench --section translation --record` trains them again: 100 epochs, hidden width 32,
-    2 layers, learning rate 0.005, batches of 64.
+    `python3 course.py bench --section translation --record` trains them again: 100 epochs, 2 layers, batches
+    of 64, as many parameters within 5 %.
+
+    Args:
+        which: values that a row must have, such as `target="fr"`; left out, all rows.
 
     Returns:
-        One dict a training: device, model (`"Transformer"`, `"recurrent"`), target, seed, parameters,
-        tokens_per_second (target tokens, while training), sentences_per_second (greedy, one at a time), bleu
-        (mean over the held-out sentences, k = 2), losses (of each epoch, in nats a target token).
+        One dict a training: device, model (`"Transformer"`, `"recurrent"`), pairs (`"sample"`: those of
+        `sample_rows(600, 0)`; `"first"`: the first 600; `"validation"`: the sample, measured on 209 other
+        pairs in place of the held-out sentences), target, seed, rate, parameters, tokens_per_second (target
+        tokens, while training), sentences_per_second (greedy, one at a time), losses (of each epoch, in nats
+        a target token). Then, for `"trained"` (every sixth sentence trained on), `"known"` (new, all words
+        known, and an answer that the target vocabulary can write) and `"unknown"` (other new ones): their
+        number, and with `_bleu` and `_exact` the mean BLEU (k = 2) and the share that equals an answer;
+        and `new_bleu`, over both kinds of new ones.
 
     Example:
-        >>> sorted(recorded_translations()[0])[:5]
-        ['bleu', 'device', 'losses', 'model', 'parameters']
+        >>> rows = recorded_translations(model="recurrent", pairs="sample")
+        >>> {row["model"] for row in rows}, len(rows[0]["losses"])
+        ({'recurrent'}, 100)
     """
+    texts, rows = ("device", "model", "pairs", "target"), []
     with (files("d2lmini") / "assets" / "translation.csv").open(encoding="utf-8") as file:
-        return [
-            row
-            | {name: int(row[name]) for name in ("seed", "parameters")}
-            | {name: float(row[name]) for name in ("tokens_per_second", "sentences_per_second", "bleu")}
-            | {"losses": [float(loss) for loss in row["losses"].split()]}
-            for row in csv.DictReader(file)
-        ]
+        for line in csv.DictReader(file):
+            losses = [float(loss) for loss in line.pop("losses").split()]
+            row: dict[str, Any] = {
+                name: value if name in texts else float(value) for name, value in line.items()
+            }
+            total = row["known"] * row["known_bleu"] + row["unknown"] * row["unknown_bleu"]
+            row |= {"losses": losses, "new_bleu": total / (row["known"] + row["unknown"])}
+            if all(row[name] == value for name, value in which.items()):
+                rows.append(row)
+    return rows
+
+
+def recorded_spread(key: str, digits: int = 2, **which: Any) -> str:
+    """Return the median of recorded trainings, with the lowest and the highest in brackets.
+
+    Args:
+        key: what of them, such as `"known_bleu"`.
+        digits: decimals.
+        which: as in `recorded_translations`.
+
+    Example:
+        >>> recorded_spread("trained", 0, model="recurrent")
+        '100 (100–100)'
+    """
+    found = sorted(row[key] for row in recorded_translations(**which))
+    middle, low, high = (f"{value:.{digits}f}" for value in (found[len(found) // 2], found[0], found[-1]))
+    return f"{middle} ({low}–{high})"

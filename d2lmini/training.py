@@ -205,14 +205,16 @@ def train_seq2seq(
     net.train()
     parameters = list(net.parameters())  # once: walking through the modules at every step costs a twentieth
     optimizer = torch.optim.Adam(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
-    # a recurrent encoder reads padding as well, and must meet as much of it here as in a translation
+    # a recurrent encoder reads padding as well, and must meet as much of it here as in a translation, unless
+    # it is packed
     recurrent = any(isinstance(module, nn.RNNBase) for module in net.modules())
+    reads_padding = recurrent and not getattr(net.encoder, "packed", False)
     timer, losses, seconds, tokens = Timer(), [], 0.0, 0
     for epoch in range(1, num_epochs + 1):
         timer.start()
         total, count = torch.zeros((), device=device), 0
         for batch in data_iter:
-            X, X_valid_len, Y, Y_valid_len = _trimmed(batch, source=not recurrent)
+            X, X_valid_len, Y, Y_valid_len = _trimmed(batch, source=not reads_padding)
             num_steps = batch[2].shape[1]
             # what must not count gets the label that cross_entropy leaves out
             label = sequence_mask(Y, Y_valid_len, value=-100).to(device, non_blocking=True)

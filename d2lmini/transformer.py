@@ -6,8 +6,10 @@ comes after each residual sum, as in the paper.
 Source: Vaswani et al., Attention Is All You Need, 2017.
 """
 
+import csv
 import math
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 import torch
@@ -459,4 +461,31 @@ class TransformerDecoder(AttentionDecoder):
         return [
             [_weights(blk.attention1) for blk in self.blks],
             [_weights(blk.attention2) for blk in self.blks],
+        ]
+
+
+# ---- what was recorded
+
+
+def recorded_norms() -> list[dict[str, Any]]:
+    """Return how stacks of blocks, norm before or after, learned to swap two letters, five seeds each.
+
+    `python3 course.py bench --section norms --record` trains them again, with the code of chapter 9.
+
+    Returns:
+        One dict a training: device, form (`"post_norm"`, `"pre_norm"`), blocks, rate, warmup (in steps, 1 if
+        there is none), clip (largest gradient norm), seed, right_30 and right_100 (share of letters right
+        after so many steps), losses (of each step).
+
+    Example:
+        >>> sorted(recorded_norms()[0])[:5]
+        ['blocks', 'clip', 'device', 'form', 'losses']
+    """
+    with (files("d2lmini") / "assets" / "norms.csv").open(encoding="utf-8") as file:
+        return [
+            row
+            | {name: int(row[name]) for name in ("blocks", "warmup", "seed")}
+            | {name: float(row[name]) for name in ("rate", "clip", "right_30", "right_100")}
+            | {"losses": [float(loss) for loss in row["losses"].split()]}
+            for row in csv.DictReader(file)
         ]

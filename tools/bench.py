@@ -14,7 +14,7 @@ import torch
 
 from book import build
 from tools import bench_site
-from tools.record import device_name, lengths, neighbor, show, timings, translation
+from tools.record import device_name, lengths, neighbor, norms, recall, show, timings, translation
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -26,6 +26,8 @@ SECTIONS = {
     "layers": timings.run,
     "lengths": lengths.run,
     "neighbor": neighbor.run,
+    "norms": norms.run,
+    "recall": recall.run,
     "site": measure_site,
     "translation": translation.run,
 }

@@ -1,4 +1,4 @@
-"""Time the training of chapter 9 as a reader runs it, alone and beside a busy process, on two cores."""
+"""Time the training of chapter 11 as a reader runs it, alone and beside a busy process, on two cores."""
 
 import os
 import subprocess
@@ -47,5 +47,5 @@ def seconds(busy: bool, epochs: int = EPOCHS) -> float:
 def run(devices: Any = None, record: bool = False) -> None:
     """Print both times; nothing is recorded."""
     row = [f"{seconds(busy):.1f} s" for busy in (False, True)]
-    title = f"Chapter 9, {EPOCHS} epochs on two cores; the page says {PAGE_SECONDS} s"
+    title = f"Chapter 11, {EPOCHS} epochs on two cores; the page says {PAGE_SECONDS} s"
     show(title, ["alone", "beside a busy process"], [row])
