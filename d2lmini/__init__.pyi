@@ -47,11 +47,13 @@ from .transformer import (
     PositionWiseFFN as PositionWiseFFN,
     TransformerDecoder as TransformerDecoder,
     TransformerEncoder as TransformerEncoder,
+    recorded_norms as recorded_norms,
 )
 from .seq2seq import (
     Seq2SeqAttentionDecoder as Seq2SeqAttentionDecoder,
     Seq2SeqDecoder as Seq2SeqDecoder,
     Seq2SeqEncoder as Seq2SeqEncoder,
+    recorded_spread as recorded_spread,
     recorded_translations as recorded_translations,
 )
 from .data import (
@@ -64,6 +66,8 @@ from .data import (
     load_data_nmt as load_data_nmt,
     preprocess_nmt as preprocess_nmt,
     read_data_nmt as read_data_nmt,
+    sample_rows as sample_rows,
+    split_known as split_known,
     split_tokens as split_tokens,
     tokenize as tokenize,
     tokenize_nmt as tokenize_nmt,
@@ -83,13 +87,21 @@ from .decoding import (
     beam_tree as beam_tree,
     bleu as bleu,
     predict_seq2seq as predict_seq2seq,
+    score_sentences as score_sentences,
 )
 from .checkpoints import (
     Translation as Translation,
     Translator as Translator,
     load_translator as load_translator,
 )
-from .heads import Translations as Translations, dice as dice, translate_all as translate_all
+from .heads import (
+    Translations as Translations,
+    aligned_words as aligned_words,
+    dice as dice,
+    mean_heads as mean_heads,
+    replace_heads as replace_heads,
+    translate_all as translate_all,
+)
 from .complexity import (
     AttentionLayer as AttentionLayer,
     ConvolutionLayer as ConvolutionLayer,
@@ -103,6 +115,7 @@ from .complexity import (
     median_time as median_time,
     multiply_adds as multiply_adds,
     peak_memory as peak_memory,
+    recorded_recall as recorded_recall,
     recorded_timings as recorded_timings,
     sequential_depth as sequential_depth,
     shortest_path as shortest_path,

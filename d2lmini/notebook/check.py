@@ -99,8 +99,10 @@ class _Verdict:
                 )
             if any(result is None or _has_gap(result) for result in results):
                 return message("check_unwritten")
-            if not _all_same(self._compared(results, cases), self._compared(self._right(cases), cases)):
-                reason = self._named(results, cases) or self._first_difference(results, cases)
+            seen = self._compared(results, cases)
+            right = self._compared([self.task.right(*case) for case in cases], cases)
+            if not _all_same(seen, right):
+                reason = self._named(seen, right, cases) or self._first_difference(results, cases)
                 return message("check_bug", reason=reason)
         if changed:
             return message("check_changed")
@@ -116,25 +118,20 @@ class _Verdict:
         own = [step.line for step in steps if not any(place in step.filename for place in others)]
         return stopped + ("\n" + message("check_line", line=own[-1]) if own and own[-1] else "")
 
-    def _right(self, cases: tuple[Case, ...]) -> list[Results]:
-        return [self.task.right(*case) for case in cases]
-
     def _compared(self, results: list[Any], cases: tuple[Case, ...]) -> list[Any]:
         """Return results, or what they do where the task asks for an effect and they have the right form."""
         compared = []
-        for result, right, case in zip(results, self._right(cases), cases, strict=True):
-            numbers = _in_form(result, right)
+        for result, case in zip(results, cases, strict=True):
+            numbers = _in_form(result, self.task.right(*case))
             real = numbers and not any(tensor.isnan().any() for tensor in numbers)
             compared.append(self.task.effect(*case, *numbers) if self.task.effect and real else result)
         return compared
 
-    def _named(self, results: list[Any], cases: tuple[Case, ...]) -> str:
-        right = self._compared(self._right(cases), cases)
-        results = self._compared(results, cases)
+    def _named(self, seen: list[Any], right: list[Any], cases: tuple[Case, ...]) -> str:
         for bug, spellings in self.task.bugs.items():
             for wrong in spellings:
                 expected = self._compared([wrong(*case) for case in cases], cases)
-                if not _all_same(expected, right) and _all_same(results, expected):
+                if not _all_same(expected, right) and _all_same(seen, expected):
                     return self.bugs[bug]
         return ""
 

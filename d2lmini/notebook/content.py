@@ -176,7 +176,7 @@ def plain(markup: str) -> str:
     r"""Return a compiled text for print(): formulas in TeX, roots as √.
 
     Example:
-        >>> plain('Divide by <em>the</em> <math data-tex="\sqrt d"><msqrt><mi>d</mi></msqrt></math>.')
+        >>> plain(r'Divide by <em>the</em> <math data-tex="\sqrt d"><msqrt><mi>d</mi></msqrt></math>.')
         'Divide by the √d.'
     """
     text = re.sub(r"<[^>]*>", "", _formulas_in_tex(markup.replace("</p><p>", "\n")))

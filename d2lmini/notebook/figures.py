@@ -25,7 +25,8 @@ class Drawing:
         return self.title
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"image/svg+xml": self.svg, "text/plain": self.title}
+        shown = self.svg.replace('"inherit"', '"sans-serif"', 1)  # in JupyterLab it is an <img>
+        return {"image/svg+xml": shown, "text/plain": self.title}
 
 
 def figure(name: str, language: str | None = None) -> Drawing:

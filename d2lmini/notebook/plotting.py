@@ -271,16 +271,14 @@ def _name_line_ends(axes: Axes, names: Sequence[str]) -> bool:
     box = axes.get_window_extent()
     if not ((pixels[:, 1] >= box.y0 - 1) & (pixels[:, 1] <= box.y1 + 1) & (pixels[:, 0] <= box.x1 + 1)).all():
         return False
-    if (
-        pixels[:, 0] < box.x0 + 0.85 * box.width
-    ).any():  # a name must not stand where another line still runs
+    # a name must not stand where another line still runs
+    if (pixels[:, 0] < box.x0 + 0.85 * box.width).any():
         return False
     line_height = 1.25 * 9 * axes.figure.dpi / 72
     order = np.argsort(pixels[:, 1], kind="stable")
     heights = pixels[order, 1].copy()
-    for i in range(
-        1, len(heights)
-    ):  # push names apart from below, then centre the stack on the ends it names
+    # push names apart from below, then center the stack on the ends it names
+    for i in range(1, len(heights)):
         heights[i] = max(heights[i], heights[i - 1] + line_height)
     heights -= (heights - pixels[order, 1]).mean()
     if np.abs(heights - pixels[order, 1]).max() > line_height:
@@ -419,13 +417,8 @@ def _draw_matrix(
         axes.set_aspect("equal")
         axes.set_ylim(height - 0.5, -0.5)  # row 0 on top, as a matrix is written
     else:
-        axes.imshow(
-            shown,
-            norm=norm,
-            cmap=cmap,
-            interpolation="nearest",
-            aspect="auto" if width > 4 * height else None,
-        )
+        aspect: Any = "auto" if width > 4 * height else None
+        axes.imshow(shown, norm=norm, cmap=cmap, interpolation="nearest", aspect=aspect)
     for row, column in zip(*np.nonzero(shown.mask & np.ones_like(matrix, bool)), strict=True):
         cell = plt.Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch="/////", linewidth=0)
         cell.set_edgecolor(theme.COLOR["muted"])
@@ -434,11 +427,8 @@ def _draw_matrix(
         for (row, column), value in np.ndenumerate(matrix):
             if np.isfinite(value):
                 number = f"{value:.2f}".replace("-", "−")
-                color = (
-                    theme.COLOR["text"]
-                    if own_map
-                    else _readable_on(mpl.colormaps.get_cmap(cmap)(norm(value)))
-                )
+                behind = mpl.colormaps.get_cmap(cmap)(norm(value))
+                color = theme.COLOR["text"] if own_map else _readable_on(behind)
                 axes.text(column, row, number, ha="center", va="center", fontsize=8, color=color)
     axes.grid(False)
     axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(6, integer=True))

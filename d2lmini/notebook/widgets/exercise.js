@@ -2,7 +2,7 @@
 // `python -m tools.exercises.compile`; `answer` holds what the reader did:
 // {given, variant, tries, hints, checked, right, revealed, done}.
 
-import { element, freshId } from "./dom.js";
+import { button, element, freshId } from "./dom.js";
 import { KINDS } from "./kinds.js";
 import { richText } from "./rich-text.js";
 import { fill } from "./text.js";
@@ -46,16 +46,13 @@ export default {
     const notice = element("div", { class: "d2l-notice", "aria-live": "polite" });
     const undress = attachStyles(el, root, { exercise: STYLE });
 
-    const button = (label, act, main) =>
-      element("button", { type: "button", class: main ? "d2l-main" : null, onclick: act }, label);
     const text = (markup) => richText(markup, ctx.variant().text);
     const kind = KINDS[state.kind](ctx);
     const predicted = state.kind === "predict";
     const hints = state.hints || [];
 
-    const checkButton = kind.unchecked
-      ? null
-      : button(predicted ? words.commit : kind.reveals ? words.compare : words.check, () => check(), true);
+    const checkLabel = predicted ? words.commit : kind.reveals ? words.compare : words.check;
+    const checkButton = kind.unchecked ? null : button(checkLabel, () => check(), { class: "d2l-main" });
     const helpButton = button("", () => helpMore());
     const againButton = button("", () => again());
     bar.append(...[checkButton, helpButton, againButton].filter(Boolean));
@@ -93,6 +90,14 @@ export default {
     const saveTyped = () => saving && save();
     const leaving = new AbortController();
     root.addEventListener("change", saveTyped); // the field is left
+    // JupyterLab takes no key from a widget; this one is meant for the notebook wherever the focus is
+    root.addEventListener("keydown", (event) => {
+      const notebook = root.closest(".jp-Notebook");
+      if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || !notebook) return;
+      event.preventDefault();
+      saveTyped();
+      notebook.dispatchEvent(new KeyboardEvent("keydown", event));
+    });
     for (const event of ["pagehide", "visibilitychange"]) addEventListener(event, saveTyped, leaving);
 
     function store(change, wait = 0) {
@@ -106,6 +111,7 @@ export default {
     }
 
     function check() {
+      if (settled() && !kind.reveals) return; // Enter in its field
       const given = kind.read();
       if (given === null) {
         const first = words[state.kind === "number" ? "number_first" : "choose_first"];
