@@ -39,7 +39,7 @@ def find_browser() -> str | None:
     """Return an installed Chrome or Chromium; None: Playwright's own browser is to be used."""
     if browser_name() != "chromium":  # Playwright drives its own builds of the others
         return None
-    # the shell first: without windows to draw, a new context costs a tenth of Chromium's
+    # the shell first: without windows to draw, a new context costs a fraction of Chromium's
     shell = ("chromium-headless-shell", "chrome-headless-shell")
     names = (*shell, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
     places = [Path(found) for found in map(shutil.which, names) if found]

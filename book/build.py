@@ -71,7 +71,7 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dic
         if base_address(root) and (pictures := previews.FOLDER / language).exists():
             shutil.copytree(pictures, aside / "previews" / language)
     front.write_front(aside, root, languages)
-    offline.add(aside, work, root, languages)
+    offline.add(aside, work, languages)
     for language, pdf in pdfs.items():
         shutil.copy(pdf, aside / f"d2lmini-{language}.pdf")
     if out.exists():
@@ -148,7 +148,7 @@ def _build(
     sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
     failures = []
     # Sphinx patches docutils while it runs: a process each, not threads
-    with ProcessPoolExecutor(2, _processes(), _end_with_parent) as pool:
+    with ProcessPoolExecutor(len(chosen), _processes(), _end_with_parent) as pool:
         jobs = {
             pool.submit(_build_language, code, root, work, chosen, sizes.get(code, "")): code
             for code in chosen

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import yaml
 
-from book import glossary, inputs, licenses, scripts, search
+from book import glossary, inputs, licenses, offline, review, scripts, search
 from book.contents import BuildError, page_names, pages, table_of_contents
+from book.ext.page import OFFLINE
 from book.ext.postprocess import Postprocessor
 from book.sections import sections
 from d2lmini.language import words
@@ -50,6 +51,7 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
     stamp.unlink(missing_ok=True)
     _run_sphinx(language, root, here, languages, pdf)
     _finish(here, root, language)
+    offline.pack(here / "finished", here / offline.ZIP, language, root)
     stamp.write_text(json.dumps(made_from), encoding="utf-8")
     return time.perf_counter() - start
 
@@ -90,7 +92,7 @@ def _finish(here: Path, root: Path, language: str) -> None:
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     finished = Postprocessor(here / "html", here / "finished", language)
     made = {}
-    for name in [*names, licenses.PAGE]:
+    for name in [*names, licenses.PAGE, review.PAGE, OFFLINE]:
         html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
         digest = hashlib.sha256(html.encode()).hexdigest()
         page = before.get(name)

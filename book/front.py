@@ -1,16 +1,17 @@
 """What stands in front of the languages: the page that leads to the reader's, and that of lost addresses."""
 
 import base64
-import shutil
 from pathlib import Path
 
 from book import previews
 from book.contents import base_address
-from book.ext.assets import BOOK, STATIC, colors
+from book.ext.assets import STATIC, colors
 from book.ext.font_subset import page_faces
 from book.ext.page import FIND_SITE_SCRIPT, HEAD_SCRIPT, allow_only_these_styles, content_security_policy
+from book.scripts import FOLDER
 from book.templates import render
 from d2lmini.language import words
+from d2lmini.notebook.widgets.bundler import bundle
 
 
 def write_front(site: Path, root: Path, languages: list[str]) -> None:
@@ -33,5 +34,5 @@ def write_front(site: Path, root: Path, languages: list[str]) -> None:
         )
         page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)
         (site / name).write_text(allow_only_these_styles(page), encoding="utf-8")
-    shutil.copy(BOOK / "theme" / "landing.js", site)
+    (site / "landing.js").write_text(bundle(FOLDER, "landing.js", {}), encoding="utf-8")
     (site / ".nojekyll").touch()  # else GitHub Pages leaves out folders that begin with _

@@ -8,7 +8,7 @@ Standard library only, because `course.py lab` looks at the copies before it ins
 import argparse
 import json
 import os
-from contextlib import suppress
+import re
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +17,11 @@ from book.chapters import ROOT, Notebook, chapters, fingerprint, path_of, read, 
 from book.serve import port_number
 from book.terminal import SetUpError, language, say
 from d2lmini.language import LANGUAGES
+from d2lmini.notebook.content import chapter_numbers
 
-STYLE = ROOT / "book" / "lab_style"
+NUMBERS = {"index": 0} | chapter_numbers()
+# the name of a page's copy, or of one that is kept, alone or in a link; in an address it is another's
+_PAGE = re.compile(rf"(?<![\w/-])(?:\d\d-)?({'|'.join(NUMBERS)})(?=(?:-kept-\d+)?\.ipynb)")
 
 
 class Copies(NamedTuple):
@@ -34,17 +37,14 @@ def options(arguments: list[str], default: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="course.py lab", description="Open JupyterLab on your own copies of the notebooks."
     )
-    parser.add_argument("chapter", nargs="?", metavar="CHAPTER", help="such as self-attention")
+    parser.add_argument("chapter", nargs="?", metavar="CHAPTER", type=_name, help="such as self-attention")
     parser.add_argument("--lang", choices=LANGUAGES, default=default, help=f"now: {default}")
     parser.add_argument(
         "--afresh", action="store_true", help="begin CHAPTER anew; your copy of it is kept under another name"
     )
     parser.add_argument("--port", type=port_number, help="8888 or the next that is free by default")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    chosen = parser.parse_args(arguments)
-    if chosen.chapter:
-        chosen.chapter = Path(chosen.chapter).name.removesuffix(".ipynb")
-    return chosen
+    return parser.parse_args(arguments)
 
 
 def prepare(arguments: list[str], course: str, root: Path = ROOT) -> list[str]:
@@ -88,15 +88,12 @@ def bring(language: str, root: Path = ROOT) -> Copies:
     copies = Copies([], [], [])
     for chapter in chapters(language, root):
         original, mine = read(path_of(language, chapter, root)), copy_of(language, chapter, root)
-        if not mine.exists():
-            copies.made.append(chapter)
-        elif _fingerprints(mine)[0] == _written(original):
+        if _fingerprints(mine)[0] == _written(original):
             continue
-        elif _untouched(mine):
-            copies.renewed.append(chapter)
-        else:
+        if mine.exists() and not _untouched(mine):
             copies.behind.append(chapter)
             continue
+        (copies.renewed if mine.exists() else copies.made).append(chapter)
         _copy(original, mine)
     return copies
 
@@ -112,27 +109,41 @@ def afresh(language: str, chapter: str, root: Path = ROOT) -> Path | None:
     return kept
 
 
+def numbered(text: str) -> str:
+    """Return a text with the names of copies as JupyterLab shows them: in the order of the course.
+
+    Their files have no numbers: a chapter's may change.
+
+    Example:
+        >>> numbered("[1](self-attention.ipynb), [a](api.ipynb)")
+        '[1](01-self-attention.ipynb), [a](api.ipynb)'
+    """
+    return _PAGE.sub(lambda page: f"{NUMBERS[page[1]]:02}-{page[1]}", text)
+
+
+def unnumbered(text: str) -> str:
+    """Return a text with the names of copies as their files have them."""
+    return _PAGE.sub(r"\1", text)
+
+
 def command(notebook: Path, port: int | None = None, browser: bool = True) -> list[str]:
     """Return the arguments with which the module `jupyterlab` opens a notebook in its folder."""
     arguments = [
+        f"--config={ROOT / 'book' / 'lab_settings' / 'server.json'}",
         f"--ServerApp.root_dir={notebook.parent}",
-        f"--LabApp.default_url=/lab/tree/{notebook.name}",
-        "--ServerApp.contents_manager_class=book.lab_contents.LabContents",
-        "--LabApp.expose_app_in_browser=True",  # an exercise begins in a new cell
-        "--LabApp.custom_css=True",
-        f"--ServerApp.tornado_settings={ {'static_custom_path': [str(STYLE)]} }",
-        "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once
-        "--Application.log_level=ERROR",
-        "--LabApp.news_url=None",  # it asks nobody for news
-        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
+        f"--LabApp.default_url=/lab/tree/{numbered(notebook.name)}",
+        f"--LabApp.workspaces_dir={notebook.parent / '.workspaces'}",  # no tabs of another language
     ]
     if port is not None:
         arguments += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
     if not browser:
         arguments.append("--no-browser")
-    if getattr(os, "geteuid", lambda: 1)() == 0:  # as in a container
-        arguments.append("--allow-root")
     return arguments
+
+
+def _name(chapter: str) -> str:
+    """Return the name of a chapter that is called by its file, or as JupyterLab shows it."""
+    return unnumbered(Path(chapter).name).removesuffix(".ipynb")
 
 
 def _written(notebook: Notebook) -> str:
@@ -140,20 +151,19 @@ def _written(notebook: Notebook) -> str:
     return fingerprint(json.dumps([[cell["cell_type"], source(cell)] for cell in notebook["cells"]]))
 
 
-def _fingerprints(copy: Path) -> tuple[str | None, str | None]:
-    """Return those of a copy's original and of what stands in it, None where it cannot be told."""
-    original = None
-    with suppress(ValueError, KeyError, TypeError):  # the reader's own notebook, or half of one
+def _fingerprints(copy: Path) -> tuple[str | None, str]:
+    """Return those of a copy's original, None where it cannot be told, and of what stands in the copy."""
+    try:
         notebook = json.loads(copy.read_text(encoding="utf-8"))
-        original = str(notebook["metadata"]["d2lmini"]["original"])
-        return original, _written(notebook)
-    return original, None
+        return notebook["metadata"]["d2lmini"]["original"], _written(notebook)
+    except (OSError, ValueError, KeyError, TypeError):  # none, the reader's own notebook, or half of one
+        return None, ""
 
 
 def _untouched(copy: Path) -> bool:
     """Say whether the reader has written nothing in a copy; of what cannot be read, the reader has."""
     original, written = _fingerprints(copy)
-    return original is not None and original == written
+    return original == written
 
 
 def _copy(original: Notebook, mine: Path) -> None:

@@ -15,13 +15,11 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from book import inputs, scripts
+from book import scripts
 from book.chapters import store
 from book.ext import assets
-from book.ext.font_subset import page_faces
-from book.ext.page import HEAD_SCRIPT, allow_only_these_styles, content_security_policy, hash_of
+from book.ext.page import OFFLINE, hash_of
 from book.front import write_front
-from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -29,7 +27,9 @@ from d2lmini.notebook import palette
 NEEDED = {".html", ".js", ".json", ".png", ".safetensors", ".svg", ".webp", ".woff2"}
 UNVERSIONED = {".html", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
 LIST = "offline.json"
+ZIP = "edition.zip"
 SHARED = ("index.html", "landing.js")  # of the site, beside the languages
+ZIP_SIZE = re.compile('(<span class="zip-size">)[^<]*')
 VERSION = re.compile(r'<body [^>]*data-version="(\w+)"')
 STATES = "_static/states/"  # what exercises know: each file has a version of its own
 
@@ -44,22 +44,18 @@ def size(count: int) -> str:
     return f"{count / 1e6:.1f} MB"
 
 
-def add(site: Path, work: Path, root: Path, languages: list[str]) -> None:
-    """Add to an assembled site the worker, and of each language a zip, the page about it and a list of files.
+def add(site: Path, work: Path, languages: list[str]) -> None:
+    """Add to an assembled site the worker, and of each language its zip and a list of files.
 
     Args:
         site: has a folder for each language.
-        work: keeps the zips, which are made again only of other files.
-        root: holds `_config.yml`.
+        work: has one, too, with the zip.
         languages: those of the site.
     """
-    shutil.copy(assets.BOOK / "theme" / "offline" / "worker.js", site)
+    shutil.copy(assets.BOOK / "theme" / "worker.js", site)
     for language in languages:
-        folder = site / language
-        packed = _zip(folder, work / language, language, root)
-        shutil.copy(packed, site / f"d2lmini-{language}.zip")
-        _write_page(folder, language, packed.stat().st_size)
-        _write_app(folder, language)
+        shutil.copy(work / language / ZIP, site / f"d2lmini-{language}.zip")
+        _write_app(site / language, language)
         stamp(site, language)
 
 
@@ -114,24 +110,6 @@ def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
     (folder / LIST).write_text(scripts.compact_json(listed), encoding="utf-8")
 
 
-def _write_page(folder: Path, language: str, packed: int) -> None:
-    searched = json.loads((folder / "_static" / "search.json").read_text(encoding="utf-8"))
-    text = render(
-        "theme/offline/page.html",
-        language=words(language)["language"],
-        words=words(language)["site"],
-        policy=content_security_policy(),
-        styles=assets.page_styles().replace('url("fonts/', 'url("_static/fonts/'),
-        head_script=HEAD_SCRIPT,
-        version=inputs.version(),
-        zip={"name": f"d2lmini-{language}.zip", "size": size(packed)},
-        pages=[{"name": name, "title": title} for name, title, *_ in searched["pages"]],
-    )
-    # the page counts what is kept
-    text = text.replace("<style>", "<style>" + page_faces(f"{text}<p>0123456789</p>", set(), language), 1)
-    (folder / "offline.html").write_text(allow_only_these_styles(text), encoding="utf-8")
-
-
 def _write_app(folder: Path, language: str) -> None:
     """What lets a phone show the course among its apps."""
     app = {
@@ -178,31 +156,31 @@ def explain_files(page: str, language: str) -> str:
     return page.replace("<article>", f"<article>{notice}", 1)
 
 
-def _zip(folder: Path, work: Path, language: str, root: Path) -> Path:
-    """Pack the edition as a folder that any web server can show; the same files make the same bytes."""
+def pack(folder: Path, packed: Path, language: str, root: Path) -> None:
+    """Pack the pages of a folder so that any web server can show them; the same files make the same bytes.
+
+    The page about reading without network stays outside, and tells the size of what is packed.
+    """
     with tempfile.TemporaryDirectory() as name:
         top = Path(name)
         write_front(top, root, [language])
         files = {path.name: path.read_bytes() for path in top.iterdir()}
     site = words(language)["site"]
     files["README.txt"] = site["offline"]["readme"].format(title=site["title"]).encode()
+    about = folder / f"{OFFLINE}.html"
     for path in folder.rglob("*"):
-        if path.is_file():
+        if path.is_file() and path != about:
             address = f"{language}/{path.relative_to(folder).as_posix()}"
             files[address] = path.read_bytes()
             if path.suffix == ".html":
                 page = remove_other_languages(path.read_text(encoding="utf-8"), language)
                 files[address] = explain_files(page, language).encode()
-    listed = b"".join(address.encode() + hashlib.sha256(files[address]).digest() for address in sorted(files))
-    packed = work / f"{hashlib.sha256(listed).hexdigest()}.zip"
-    if not packed.exists():
-        for old in work.glob("*.zip"):
-            old.unlink()
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            for address, data in sorted(files.items()):
-                entry = zipfile.ZipInfo(f"d2lmini-{language}/{address}")  # dated 1980
-                entry.external_attr = 0o644 << 16
-                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
-        store(packed, buffer.getvalue())
-    return packed
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for address, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(f"d2lmini-{language}/{address}")  # dated 1980
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    store(packed, buffer.getvalue())
+    told = ZIP_SIZE.sub(rf"\g<1>{size(buffer.tell())}", about.read_text(encoding="utf-8"))
+    about.write_text(told, encoding="utf-8")

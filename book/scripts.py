@@ -21,6 +21,7 @@ NAMES = {
     "offline": ("offline.script",),
     "offline-page": ("offline.script",),
     "progress": ("dialogs.progress", "script"),
+    "review": ("review.script",),
     "search": ("dialogs.search",),
     "slides": ("slides",),
     "terms": ("terms",),

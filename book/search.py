@@ -9,18 +9,45 @@ from collections import Counter
 from typing import Any
 
 from d2lmini.language import LANGUAGES
+from d2lmini.letters import HAN
 
+RUN = re.compile(rf"[{HAN}]+|[^\W{HAN}]+")  # as the browser cuts a text: Chinese is searched by pairs
 WEIGHTS = {"chapters": 1.0, "": 0.7, "appendix": 0.25}  # of the pages of each part; "" is the first page
 
 
 def forms(term: str) -> list[str]:
-    """The names in a field of the glossary: RoPE (rotary …) has two, "epoch / batch" as well.
+    """The names in a field of the glossary: RoPE (rotary …) has two, "epoch / batch" and "GRU; LSTM" as well.
 
     Example:
         >>> forms("rotary position embedding (RoPE)")
         ['rotary position embedding', 'RoPE']
     """
-    return [form for part in re.split(r"[/()（）]", term) if (form := part.strip())]
+    return [form for part in re.split(r"[;/()（）]", term) if (form := part.strip())]
+
+
+def _parts(run: str) -> list[str]:
+    """Return what is searched of a run of letters: pairs of Chinese ones, else the word."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] if re.match(f"[{HAN}]", run) else [run]
+
+
+def unsaid(answers: str, said: str) -> str:
+    """Return once, and in no order that means anything, what is in the answers but not in the text.
+
+    Example:
+        >>> unsaid("No: half of it. Half!", "It is half of it."), unsaid("一半的一半", "一半")
+        ('No Half', '半的一')
+    """
+    known = {part for run in RUN.findall(said) for part in _parts(run)}
+    kept = ""
+    for run in RUN.findall(answers):
+        follows = False
+        for part in _parts(run):
+            is_new = part not in known
+            if is_new:
+                kept += part[-1] if follows else f" {part}"
+            follows = is_new
+            known.add(part)
+    return kept.strip()
 
 
 def code_stop_words(sections: list[dict[str, Any]]) -> set[str]:
@@ -44,10 +71,11 @@ def data(
         glossary: the rows of `chapters/glossary.csv`.
     """
     terms_at: dict[str, list[list[str]]] = {}
-    languages = [language, *(code for code in LANGUAGES if code != language)]
+    columns = [language, *(code for code in LANGUAGES if code != language)]
+    columns += [f"wrong_{language}", f"also_{language}", "also_en"]
     for row in glossary:
         if row["section"]:
-            names = [form for code in languages for form in forms(row.get(code) or "")]
+            names = [form for column in columns for form in forms(row.get(column) or "")]
             terms_at.setdefault(row["section"], []).append(list(dict.fromkeys(names)))
     named = {name.lower() for terms in terms_at.values() for names in terms for name in names}
     titles = {section["page"]: section["title"] for section in reversed(sections)}
@@ -65,6 +93,7 @@ def data(
             terms = [[section["anchor"]]]
         elif pages[order[section["page"]]][2]:  # in the glossary every term is bold
             terms = terms + [[term] for term in section["terms"] if term.lower() not in named]
+        answers = unsaid(section["answers"], " ".join([section["text"], *section["questions"]]))
         told = (section[key] for key in ("anchor", "title", "text"))
-        rows.append([order[section["page"]], *told, terms, code, section["questions"], section["answers"]])
+        rows.append([order[section["page"]], *told, terms, code, section["questions"], answers])
     return {"pages": shown, "sections": rows}

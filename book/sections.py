@@ -44,9 +44,13 @@ def tidy(text: str) -> str:
     return BROKEN.sub("", SPACE.sub(" ", text).strip())
 
 
-def one_line(formula: Element) -> str:
+def in_one_line(math: str) -> str:
     """Return a formula in MathML in one line: the root of d_k over 2 is √d_k/2."""
-    parts = [one_line(part) for part in formula]
+    return _one_line(fromstring(NAMESPACE.sub("", math))).strip()
+
+
+def _one_line(formula: Element) -> str:
+    parts = [_one_line(part) for part in formula]
     text = INVISIBLE.sub("", formula.text or "")
     whole = ("" if "\n" in text and not text.strip() else SPACE.sub(" ", text)) + "".join(parts)
     match formula.tag, parts:
@@ -55,11 +59,11 @@ def one_line(formula: Element) -> str:
         case "mfrac", [above, below]:
             whole = f"{grouped(above)}/{grouped(below)}"
         case (("msub" | "munder"), [base, index]):
-            whole = f"{base}_{index}"
+            whole = f"{base}_{grouped(index)}"
         case (("msup" | "mover"), [base, power]) if power not in ("⊤", "′"):
             whole = f"{base}^{grouped(power)}"
         case (("msubsup" | "munderover"), [base, index, power]):
-            whole = f"{base}_{index}^{power}"
+            whole = f"{base}_{grouped(index)}^{grouped(power)}"
         case (("mtr" | "mtd" | "mspace"), _):
             whole += " "
         case "annotation", _:
@@ -69,11 +73,7 @@ def one_line(formula: Element) -> str:
 
 def formulas_as_text(markup: str) -> str:
     """Put plain text in the place of the formulas of a piece of HTML."""
-
-    def as_text(math: re.Match[str]) -> str:
-        return escape(one_line(fromstring(NAMESPACE.sub("", math[0]))), quote=False)
-
-    return MATH.sub(as_text, markup)
+    return MATH.sub(lambda math: escape(in_one_line(math[0]), quote=False), markup)
 
 
 def grouped(text: str) -> str:
@@ -131,15 +131,15 @@ class _Page(NestedParser[frozenset[str]]):
                 self._say(" ", inside)
         return inside
 
-    def handle_endtag(self, tag: str) -> None:
+    def end(self, tag: str) -> None:
         if tag in BLOCKS:
             self._say(" ", self.open[-1])
         if tag == "p" and "dd" in self.open[-1]:
             self.summary = False
-        super().handle_endtag(tag)
+        super().end(tag)
 
-    def handle_data(self, data: str) -> None:
-        self._say(data, self.open[-1])
+    def data(self, text: str) -> None:
+        self._say(text, self.open[-1])
 
     def _say(self, data: str, inside: frozenset[str]) -> None:
         if not self.sections or "article" not in inside or not UNREAD.isdisjoint(inside):
@@ -170,7 +170,7 @@ def sections(name: str, page: str, exercise: Callable[[str], dict[str, Any]]) ->
         exercise: gives the content of an exercise by its name.
     """
     reader = _Page(name, exercise)
-    reader.feed(formulas_as_text(page))
+    reader.read(formulas_as_text(page))
     for one in reader.sections:
         one.title, one.text, one.answers = tidy(one.title), tidy(one.text), tidy(one.answers)
         one.terms = list(dict.fromkeys(term for raw in one.terms if (term := tidy(raw))))

@@ -78,16 +78,9 @@ class Handler(SimpleHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         page = Path(self.directory) / "404.html"
-        if code != 404 or not page.exists():
-            super().send_error(code, message, explain)
-            return
-        body = page.read_bytes()
-        self.send_response(code)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
+        if code == 404 and page.exists():
+            self.error_message_format = page.read_text(encoding="utf-8").replace("%", "%%")
+        super().send_error(code, message, explain)
 
     def handle(self) -> None:
         """Answer until the browser has enough: it may leave in the midst of an answer."""

@@ -3,7 +3,6 @@
 import io
 import re
 import tokenize
-from contextlib import suppress
 
 from book.chapters import Cell, Notebook, fingerprint, source
 
@@ -16,6 +15,16 @@ def source_hash(cell: Cell, key: str = "source") -> str | None:
     return cell["metadata"].get("d2lmini", {}).get(key)
 
 
+def comments_by_row(text: str) -> dict[int, tuple[int, str]]:
+    """Return the comments of code by their rows, from 0, each with its column; none if it is not Python."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (SyntaxError, tokenize.TokenError):
+        return {}
+    found = [token for token in tokens if token.type == tokenize.COMMENT]
+    return {token.start[0] - 1: (token.start[1], token.string) for token in found}
+
+
 def code(text: str) -> str:
     r"""Return what of code is the same in every language: no comments, no blank lines, no language.
 
@@ -25,12 +34,9 @@ def code(text: str) -> str:
     """
     # a magic keeps its place as an expression, so that a cell with other magics is other code
     plain = LANGUAGE_LINE.sub(r"\1\2", MAGIC.sub(lambda magic: f"{magic[1]}{magic[0].strip()!r}", text))
-    lines = plain.splitlines()
-    with suppress(SyntaxError, tokenize.TokenError):
-        for token in tokenize.generate_tokens(io.StringIO(plain).readline):
-            if token.type == tokenize.COMMENT:
-                row, column = token.start
-                lines[row - 1] = lines[row - 1][:column]
+    lines = plain.split("\n")
+    for row, (column, _) in comments_by_row(plain).items():
+        lines[row] = lines[row][:column]
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 

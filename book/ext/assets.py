@@ -29,28 +29,13 @@ BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
 SANS = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
+# the system's faces that stand in for it, by their names; and their styles
+FALLBACKS = ("Arial", "Liberation Sans", "Roboto", "Helvetica Neue")
+STYLE_NAMES = {"regular": "", "semibold": " Bold", "italic": " Italic"}
 CUT_FONTS = BOOK.parent / "_build" / "fonts"
 CHECKPOINTS = BOOK.parent / "d2lmini" / "assets" / "checkpoints"
 # it reports every step, and Sphinx shows all logging
 logging.getLogger("fontTools").setLevel(logging.WARNING)
-# KaTeX's fonts and the classes of its markup that set them; the nearest such ancestor of a character decides
-CLASSES_OF_FONT = {
-    "Math-Italic": "mathnormal",
-    "Math-BoldItalic": "boldsymbol",
-    "Main-Bold": "mathbf textbf",
-    "Main-Italic": "mathit textit",
-    "AMS-Regular": "amsrm mathbb textbb",
-    "Caligraphic-Regular": "mathcal",
-    "Fraktur-Regular": "mathfrak",
-    "Script-Regular": "mathscr",
-    "SansSerif-Regular": "mathsf textsf",
-    "Typewriter-Regular": "mathtt texttt",
-    "Main-Regular": "mathrm textrm",
-    "Size1-Regular": "small-op delim-size1",
-    "Size2-Regular": "large-op",
-    "Size4-Regular": "delim-size4",
-}
-FONT_OF_CLASS = {name: font for font, names in CLASSES_OF_FONT.items() for name in names.split()}
 # the colors of code in each theme, and the color among them that is the text's
 CODE_STYLES = {
     "": ("a11y-high-contrast-light", "080808"),
@@ -72,20 +57,19 @@ class _FormulaCharacters(NestedParser[str | None]):
         if "katex-html" in classes:
             font = "Main-Regular"
         elif font is not None:
-            font = next((FONT_OF_CLASS[c] for c in classes if c in FONT_OF_CLASS), font)
-            if "delimsizing" in classes:  # `size3` means another thing elsewhere: a text size
-                font = next((f"Size{c[4]}-Regular" for c in classes if re.fullmatch("size[1-4]", c)), font)
+            # the nearest ancestor that sets a font decides
+            font = next((name for needed, name in formula_fonts() if needed.issubset(classes)), font)
         return font
 
-    def handle_data(self, data: str) -> None:
+    def data(self, text: str) -> None:
         if font := self.open[-1]:
-            self.used.setdefault(font, set()).update(data)
+            self.used.setdefault(font, set()).update(text)
 
 
 def formula_characters(page: str) -> dict[str, str]:
     """Return the characters that a page's formulas show, by the name of their font."""
     parser = _FormulaCharacters()
-    parser.feed(page)
+    parser.read(page)
     return {font: "".join(sorted(characters)) for font, characters in sorted(parser.used.items())}
 
 
@@ -159,6 +143,12 @@ def sans_faces() -> str:
             f"@font-face{{font-family:d2lmini Sans;{rule};font-display:swap;"
             f'src:url("fonts/{sans(style).name}") format("woff2");unicode-range:{ranges}}}'
         )
+        # at the width and height of ours: nothing moves if ours comes late
+        local = ",".join(f'local("{name}{STYLE_NAMES[style]}")' for name in FALLBACKS)
+        rules += (
+            f'@font-face{{font-family:"d2lmini fallback";{rule};src:{local};size-adjust:93%;'
+            "ascent-override:107%;descent-override:35%;line-gap-override:0%}"
+        )
     return rules
 
 
@@ -176,6 +166,19 @@ def formula_rules() -> str:
     """KaTeX's rules without its fonts."""
     rules = (KATEX / "katex.min.css").read_text(encoding="utf-8")
     return minify(re.sub(r"@font-face\{[^}]*\}", "", rules))
+
+
+@cache
+def formula_fonts() -> list[tuple[set[str], str]]:
+    """Classes that together set a font, as KaTeX's rules have them, and the name of that font."""
+    fonts = []
+    for selectors, rule in re.findall(r"([^{}]+)\{([^{}]*)\}", formula_rules()):
+        if found := re.search(r"font-(?:family:KaTeX_(\w+)|weight:700|style:italic)", rule):
+            style = "Bold" * ("weight:700" in rule) + "Italic" * ("style:italic" in rule) or "Regular"
+            for selector in selectors.split(","):
+                needed = selector.split()[-1].removesuffix(">span").split(".")[1:]
+                fonts.append((set(needed), f"{found[1] or 'Main'}-{style}"))
+    return fonts
 
 
 def colors() -> str:

@@ -49,9 +49,9 @@ class _ShownCharacters(NestedParser[frozenset[str]]):
         self.used["semibold"].update(attributes.get("data-go-on", ""))  # what the link says on a later visit
         return frozenset(() if tag in UNSHOWN or classes & UNSHOWN_CLASSES else styles)
 
-    def handle_data(self, data: str) -> None:
+    def data(self, text: str) -> None:
         for style in self.used.keys() & self.open[-1]:
-            self.used[style].update(data)
+            self.used[style].update(text)
 
 
 def _texts(node: Any) -> Iterator[str]:
@@ -69,7 +69,7 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
     A letter that stands in nothing but what its widgets know comes with the whole font, when they wake.
     """
     parser = _ShownCharacters()
-    parser.feed(page)
+    parser.read(page)
     known = words(language)
     tables = {"exercise": known["exercises"]} | {f"{k}-explorer": t for k, t in known["explorers"].items()}
     shown = [tables[kind] for kind in kinds]

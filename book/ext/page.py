@@ -14,12 +14,13 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
-from book import licenses, previews
+from book import licenses, previews, review
 from book.ext.doctree import is_within
 from d2lmini import __version__
 from d2lmini.language import words
 from d2lmini.letters import WIDE
 
+OFFLINE = "offline"  # the page about reading without network
 CHINESE = re.compile(f"[{WIDE}]")
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
@@ -152,13 +153,14 @@ def _hidden_cell_end(self: Any, node: nodes.Element) -> None:
 
 
 def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
-    """Every page in the order of the table of contents, with its part, number and exercises."""
+    """Every page in the order of the table of contents, and which part of the course it begins or ends."""
     site_map = env.external_site_map  # type: ignore[attr-defined]
     pages = [{"doc": site_map.root.docname, "part": "", "number": None}]
     for tree_index, tree in enumerate(site_map.root.subtrees):
         part = (tree.caption or "").lower()
         for number, item in enumerate(tree.items, 1):
             pages.append({"doc": str(item), "part": part, "number": None if tree_index else number})
+    parts = [part["pages"] for part in review.parts(Path(env.doc2path(pages[0]["doc"])))]
     for entry in pages:
         meta = env.metadata.get(entry["doc"], {})
         title = env.titles.get(entry["doc"])
@@ -166,15 +168,19 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
         entry["name"] = entry["doc"].rsplit("/", 1)[-1]
         entry["exercises"] = meta.get("exercises", [])
         entry["minutes"] = meta.get("minutes", 0)
+        entry["begins"] = any(part[0] == entry["name"] for part in parts)
+        entry["ends"] = next((part[0] for part in parts if part[-1] == entry["name"]), "")
     return pages
 
 
 def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name all pages when something changed that pages show of others; the first has every chapter's time."""
     listed = [{**entry, "minutes": None} for entry in chapters(env)]
-    anchors = [
-        [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()] for meta in env.metadata.values()
-    ]
+    # sorted: a page that is read again moves to the end of the metadata
+    anchors = sorted(
+        (name, [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()])
+        for name, meta in env.metadata.items()
+    )
     terms = sorted((number, group) for number, (_, group) in app.d2lmini_lines.items())  # type: ignore[attr-defined]
     formulas = sorted((name, meta.get("formulas")) for name, meta in env.metadata.items())
     shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
@@ -273,11 +279,20 @@ def fill(
     }
 
 
-def _licenses(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
-    """The page that is made of no notebook."""
+def _other_pages(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
+    """The pages that are made of no notebook."""
     language = app.config.d2lmini_language
-    title = escape(words(language)["site"]["licenses"])
-    return [(licenses.PAGE, {"title": title, "parts": licenses.shown(language)}, "licenses.html")]
+    site = words(language)["site"]
+    asked = review.shown(Path(app.env.doc2path(app.config.root_doc)), chapters(app.env))
+    made = {
+        licenses.PAGE: (site["licenses"], licenses.shown(language)),
+        review.PAGE: (site["review"]["title"], asked),
+        OFFLINE: (site["offline"]["title"], []),
+    }
+    return [
+        (name, {"title": escape(title), "parts": parts}, f"{name}.html")
+        for name, (title, parts) in made.items()
+    ]
 
 
 def setup(app: Sphinx) -> None:
@@ -286,5 +301,5 @@ def setup(app: Sphinx) -> None:
     app.set_translator("html", Translator)
     app.add_node(HideCodeCellNode, override=True, html=(_hidden_cell, _hidden_cell_end))
     app.connect("env-updated", _pages_to_write_again)
-    app.connect("html-collect-pages", _licenses)
+    app.connect("html-collect-pages", _other_pages)
     app.connect("html-page-context", fill)

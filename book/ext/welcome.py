@@ -13,7 +13,14 @@ from book.templates import template
 from d2lmini.language import words
 
 # How long a page takes: a minute for so many words or lines of code, so many minutes for an exercise.
-WORDS, LINES, EXERCISE = 125, 10, 2
+WORDS, LINES, EXERCISE = 100, 4, 3
+# Ways through the course, each as far as its pages exist; "everything" is all of them.
+PATHS = {
+    "afternoon": "self-attention multi-head-attention positional-encoding transformer-block",
+    "language_models": "self-attention multi-head-attention writing positional-encoding relative-positions "
+    "transformer-block language-model subwords induction since-2017",
+    "everything": "",
+}
 NOT_WORDS = re.compile(r"```.*?```|\]\([^)]*\)", re.DOTALL)
 WORD = re.compile(r"\$[^$]+\$|[\w’'-]+")  # a formula counts as one
 
@@ -37,6 +44,22 @@ def reading_minutes(notebook: Notebook, printed: list[str]) -> float:
 def rounded(minutes: float) -> int:
     """Minutes as one says them: in fives."""
     return max(5, 5 * round(minutes / 5))
+
+
+def hours(minutes: float) -> str:
+    """Hours as one says them: in halves."""
+    return f"{max(1, round(minutes / 30)) / 2:g}"
+
+
+def paths(stations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the ways through these chapters, each with its hours."""
+    found = []
+    for key, names in PATHS.items():
+        own = [station for station in stations if station["name"] in names.split() or not names]
+        practice = EXERCISE * sum(len(station["exercises"]) for station in own)
+        reading = sum(station["minutes"] for station in own)
+        found.append({"key": key, "stations": own, "reading": hours(reading), "practice": hours(practice)})
+    return found
 
 
 def _station(item: nodes.Element, chapters: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -72,13 +95,15 @@ def draw_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         else:
             continue
         section.remove(node)
-    if [station["link"] for lane in lanes for station in lane["stations"]] != list(by_link):
+    stations = [station for lane in lanes for station in lane["stations"]]
+    if [station["link"] for station in stations] != list(by_link):
         named = ", ".join(entry["name"] for entry in linked)
         raise ExtensionError(f"{docname}#chapters: list the chapters of _toc.yml in their order: {named}")
     drawn: Any = template("theme/welcome/map.html").make_module(
         {
             "chapters": linked,
             "lanes": lanes,
+            "paths": paths(stations),
             "practice": lambda chapter: rounded(EXERCISE * len(chapter["exercises"])),
             "rounded": rounded,
             "rule": {"words": WORDS, "lines": LINES, "exercise": EXERCISE},

@@ -1,6 +1,8 @@
 // Fills the printed edition from the built pages: chapters, hints, solutions, contents. `tools/paper/pdf.py` calls what
 // `window.paper` has, in its order.
 
+import { element } from "./widgets/dom.js";
+
 const { pages, words, language, live } = JSON.parse(document.getElementById("given").textContent);
 const names = new Set(pages.map((page) => page.name));
 const folder = new URL(".", location.href).pathname; // of this language
@@ -13,12 +15,6 @@ const POSES = {
   "block-explorer": [".invite button", ".invite[hidden]"],
 };
 
-const element = (tag, attributes, ...children) => {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (value) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-};
 const html = (markup) => document.createRange().createContextualFragment(markup);
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
@@ -30,10 +26,7 @@ function pageLink(text, id) {
 
 // ---- one page of the website
 
-async function read(name) {
-  const answer = await fetch(`${name}.html`);
-  if (!answer.ok) throw new Error(`${name}.html: ${answer.status}`);
-  const text = await answer.text();
+function read({ text }) {
   const article = new DOMParser().parseFromString(text, "text/html").querySelector("article");
   // what formulas of a page have in common is said once in its head, under names that mean other things elsewhere
   for (const [, shared, style] of text.matchAll(/:root \.katex \.(k\d+)\{([^}]*)\}/g))
@@ -70,50 +63,6 @@ function retarget(article, page) {
     const [, to] = url.pathname.startsWith(folder) ? /^([\w-]+)\.html$/.exec(url.pathname.slice(folder.length)) || [] : [];
     if (!names.has(to)) link.setAttribute(name, live + url.pathname + url.hash);
     else link.setAttribute(name, url.hash ? `#${to}--${decodeURIComponent(url.hash.slice(1))}` : `#${to}`);
-  }
-}
-
-/** A formula in one line, for readers who do not see it: √d/2 where a 2 stands below the root of d. */
-function spoken(node) {
-  if (node.nodeType === Node.TEXT_NODE) return node.data.replace(/[\u2061-\u2064\u200b]/g, "");
-  const parts = [...node.childNodes].map(spoken);
-  const grouped = (text) => (/^[\p{L}\p{N}.⊤]*$/u.test(text.trim()) ? text : `(${text})`);
-  const [base, low, high] = parts;
-  switch (node.localName) {
-    case "msqrt":
-      return `√${grouped(parts.join(""))}`;
-    case "mfrac":
-      return `${grouped(base)}/${grouped(low)}`;
-    case "msub":
-    case "munder":
-      return `${base}_${grouped(low)}`;
-    case "msup":
-    case "mover":
-      return /^[⊤′]$/.test(low) ? base + low : `${base}^${grouped(low)}`;
-    case "msubsup":
-    case "munderover":
-      return `${base}_${grouped(low)}^${grouped(high)}`;
-    case "mtd":
-    case "mtr":
-    case "mspace":
-      return `${parts.join("")} `;
-    default:
-      return parts.join("");
-  }
-}
-
-/**
- * What is seen of a formula gets a name; the invisible one for screen readers would be printed as well. To the browser
- * it is a picture, of which alone it stores the name; by the mark before it `tools/paper/pdf.py` knows formulas again.
- */
-function nameFormulas(part) {
-  for (const formula of part.querySelectorAll(".katex")) {
-    const hidden = formula.querySelector(".katex-mathml");
-    if (!hidden) continue;
-    formula.setAttribute("role", "img");
-    formula.setAttribute("aria-label", `\u2061${spoken(hidden).trim()}`);
-    hidden.remove();
-    formula.querySelector(".katex-html").removeAttribute("aria-hidden"); // or there would be nothing to name
   }
 }
 
@@ -283,7 +232,7 @@ function contents() {
 async function assemble() {
   const chapters = [];
   for (const page of pages) {
-    const article = await read(page.name);
+    const article = read(page);
     article.querySelector("h2#progress")?.closest("section").remove(); // kept by the browser, for the website
     for (const extra of article.querySelectorAll(".permalink, script, .solved, .way-on")) extra.remove();
     for (const far of article.querySelectorAll(".far")) far.classList.remove("far");
@@ -301,7 +250,6 @@ async function assemble() {
   }
   backMatter("hints", words.hints, chapters, printHints);
   backMatter("solutions", words.solutions, chapters, (exercise) => answerTo(exercise, "solution", html(exercise.solution)));
-  nameFormulas(main);
   bindPunctuation(main);
   await showExplorers();
   await printTries();

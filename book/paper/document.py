@@ -8,6 +8,7 @@ from book.contents import base_address, configuration, pages, table_of_contents
 from book.ext import assets
 from book.katex import FOLDER as KATEX
 from book.paper.exercises import on_paper
+from book.paper.formulas import name_formulas
 from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook.widgets import stored_widgets
@@ -36,7 +37,7 @@ def document(root: Path, site: Path, language: str) -> str:
     for name, _, number in pages(table_of_contents(root)):
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
         exercises = {id: on_paper(id, language) for kind, id in stored_widgets(text) if kind == "exercise"}
-        printed.append({"name": name, "number": number, "exercises": exercises})
+        printed.append({"name": name, "number": number, "text": name_formulas(text), "exercises": exercises})
     live = live_address(root)
     given = {
         "pages": printed,
@@ -71,5 +72,6 @@ def file(name: str) -> bytes:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    folder = KATEX / "fonts" if name.startswith("katex/") else HERE
-    return (folder / Path(name).name).read_bytes()
+    folder, _, file_name = name.rpartition("/")
+    folders = {"katex": KATEX / "fonts", "widgets": assets.WIDGETS}
+    return (folders.get(folder, HERE) / file_name).read_bytes()

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from book.ext import maths
+from book.paper.formulas import name_formulas
 from book.templates import template
 from d2lmini.language import words
 from d2lmini.notebook.content import FORMULA, exercise_content, filled
@@ -30,7 +31,8 @@ def on_paper(name: str, language: str) -> dict[str, Any]:
             choice["number"] = number
 
     def typeset(formula: re.Match[str]) -> str:
-        return maths.render(unescape(formula[1]), display="display" in formula[2], where=name)
+        drawn = maths.render(unescape(formula[1]), display="display" in formula[2], where=name)
+        return name_formulas(drawn)
 
     def text(markup: str) -> Markup:
         """Return a compiled text, its formulas typeset like those of the pages."""

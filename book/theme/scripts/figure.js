@@ -18,10 +18,12 @@ let fitting = 0; // that width, in pixels
 
 function make() {
   adopt(DIALOG + STYLE);
-  for (const [name, path] of Object.entries(ICONS))
-    parts[name] = element("button",
-      { type: name === "close" ? "submit" : "button", class: name, "aria-label": words[name], title: words[name] },
-      svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: path })));
+  for (const [name, path] of Object.entries(ICONS)) {
+    const type = name === "close" ? "submit" : "button";
+    const icon = svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: path }));
+    const attributes = { type, class: "icon-button", "aria-label": words[name], title: words[name] };
+    parts[name] = element("button", attributes, icon);
+  }
   parts.stage = element("div", { class: "stage", tabindex: "0", role: "group", autofocus: true });
   parts.said = element("p", { class: "said" });
   const form = element("form", { method: "dialog" }, parts.smaller, parts.larger, parts.close);

@@ -148,8 +148,8 @@ export function open({ answers, progressOf, showProgress }) {
         button.textContent = words.reset_sure;
         return;
       }
+      for (const other of ["d2lmini-place", "d2lmini-review"]) remember(other, null);
       replace({});
-      remember("d2lmini-place", null);
       calm();
       report(words.reset_done);
     },

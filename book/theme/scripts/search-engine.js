@@ -6,8 +6,12 @@ const HAN = /\p{Script=Han}/u;
 const RUNS = /\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}\p{M}_√])+/gu;
 const HUMPS = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 
-/** Without accents, small: "Mã hóa" → "ma hoa". */
-const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[đĐ]/g, "d").toLowerCase();
+/** Small, its marks apart, the tone of an open syllable where the course sets it: "Mã hoá" → "mã hóa". */
+const NEW_STYLE = /(?<!q)([ou])([aey])([\u0300\u0301\u0303\u0309\u0323])$/;
+const small = (text) => text.toLowerCase().normalize("NFKD").replace(NEW_STYLE, "$1$3$2");
+/** Without marks: "mã hóa" → "ma hoa". */
+const bare = (text) => text.replace(/\p{M}/gu, "").replaceAll("đ", "d");
+const fold = (text) => bare(small(text));
 // The tree of the index asks each branch in turn: thousands of Chinese characters at its root would make it slow, so
 // each is spelled with a sign that no word has and three of 64 others.
 const SPELLED = "~";
@@ -22,7 +26,10 @@ const stem = (word) =>
     ? word
     : word.replace(/ies$/, "y").replace(/s$/, "");
 
-/** The words of a run of letters: a name of the code whole and in parts, Chinese in pairs of characters. */
+/**
+ * The words of a run of letters: a name of the code whole and in parts, Chinese in pairs of characters. A word with
+ * marks is there with and without them: marks that are typed count, those that are left out do not.
+ */
 const known = [new Map(), new Map()]; // most runs come again and again
 function wordsOf(run, whole = false) {
   const before = known[Number(whole)];
@@ -42,7 +49,8 @@ function cut(run, whole) {
     return humps.every((hump) => hump.length > 2 || /\d/.test(hump)) ? humps : [part];
   });
   const all = parts.length > 1 ? [plain, ...parts] : parts;
-  return [...new Set((whole ? all.slice(0, 1) : all).map((word) => stem(fold(word))))];
+  if (whole) return [stem(small(all[0]))];
+  return [...new Set(all.map(small).flatMap((word) => [stem(bare(word)), stem(word)]))];
 }
 const runsOf = (text) => text.match(RUNS) || [];
 const tokens = (text) => runsOf(text).flatMap((run) => wordsOf(run));
@@ -60,7 +68,7 @@ function nearness(section, query) {
   const at = HAN.test(query[1]) ? query.trim() : query;
   const exact = (text) => text === query;
   let gain = 1;
-  if (section.lines.terms.some(exact)) gain *= 6;
+  if (section.lines.terms.some(exact)) gain *= 8;
   else if (section.lines.terms.some((term) => term.startsWith(query))) gain *= 1.5;
   if (exact(section.lines.title)) gain *= 2;
   else if (section.lines.title.includes(at)) gain *= 1.5;
@@ -165,7 +173,8 @@ function reason(section, result, found) {
     const said = excerpt(section.text, new Set(tokens(own))).map(([words]) => [words, false]);
     return { kind: "term", pieces: [...marked(other[1], found), [` = ${own}: `, false], ...said] };
   }
-  const kept = covered(section.answers) > Math.max(inText, question[0]);
+  // the answers have only words that neither the text nor a question has
+  const kept = covered(section.answers) && Math.max(inText, question[0]) < found.size;
   if (!kept && inText >= question[0] && inText && section.text)
     return { kind: "text", pieces: excerpt(section.text, found) };
   if (!kept && question[0]) return { kind: "exercise", pieces: excerpt(question[1], found) };
@@ -216,15 +225,17 @@ export function searchEngine(data) {
   const anywhere = (word, place, words) => typing(word, place, words) || long(word, 3);
   /** {near: whether they only come near to what was asked, hits: the sections, the best first} */
   function search(text, limit = 12) {
-    const parts = [...new Set(tokens(text))];
+    const parts = [...new Set(tokens(text).map(bare))];
     if (!parts.length) return { near: false, hits: [] };
     // the strictest way that finds something
     const ways = [
       { combineWith: "AND", prefix: typing },
       { combineWith: "AND", prefix: anywhere },
-      { combineWith: "AND", prefix: anywhere, fuzzy: alike },
-      { combineWith: "AND", prefix: anywhere, fuzzy: hardly },
-      { combineWith: "OR", prefix: typing, fuzzy: alike, tokenize: () => parts },
+      { combineWith: "AND", prefix: typing, processTerm: bare },
+      { combineWith: "AND", prefix: anywhere, processTerm: bare },
+      { combineWith: "AND", prefix: anywhere, fuzzy: alike, processTerm: bare },
+      { combineWith: "AND", prefix: anywhere, fuzzy: hardly, processTerm: bare },
+      { combineWith: "OR", prefix: typing, fuzzy: alike, processTerm: bare, tokenize: () => parts },
     ];
     let results = [];
     let way = -1;

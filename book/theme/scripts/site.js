@@ -392,17 +392,20 @@ const host = {
   load,
   answers,
   keepAnswer,
+  show(place, own) {
+    pending.add(place);
+    return loadWidget(place, own);
+  },
 };
-async function loadWidget(place) {
+async function loadWidget(place, own) {
   if (!pending.delete(place)) return;
   try {
-    await (await load("widgets")).show(place, host);
+    await (await load("widgets")).show(place, { ...host, ...own });
   } catch (error) {
     console.error(error);
     const retry = () => {
       note.remove();
-      pending.add(place);
-      loadWidget(place);
+      host.show(place, own);
     };
     const note = element("p", { class: "buttons", role: "alert" }, words.widget_failed,
       element("button", { onclick: retry }, words.retry));
@@ -449,5 +452,10 @@ document.addEventListener("prerenderingchange", catchUp);
 addEventListener("pageshow", ({ persisted }) => persisted && catchUp());
 
 // What keeps visited pages for reading without network waits until this page has what it needs.
-if (document.querySelector(".to-offline") && "serviceWorker" in navigator)
+// The page about that shows what is kept.
+if (page.dataset.page === "offline") load("offline-page");
+else if (document.querySelector(".to-offline") && "serviceWorker" in navigator)
   addEventListener("load", () => setTimeout(() => load("offline").catch(() => {}), 3000));
+
+// The page of questions about the parts of the course
+if (document.querySelector("[data-part]") && page.dataset.states) load("review").then(({ start }) => start(host));

@@ -1,25 +1,23 @@
 // The website as a host of the course's widgets: gives each module the model that Jupyter would give it.
 
-class Model {
+class Model extends EventTarget {
   constructor(values, save) {
+    super();
     this.values = values;
     this.save = save;
-    this.listeners = new Map();
   }
   get(name) {
     return this.values[name];
   }
   set(name, value) {
     this.values[name] = value;
-    for (const event of [`change:${name}`, "change"]) for (const call of this.listeners.get(event) || []) call();
+    this.dispatchEvent(new Event(`change:${name}`));
   }
-  on(events, call) {
-    for (const event of events.split(" ")) this.listeners.set(event, [...(this.listeners.get(event) || []), call]);
+  on(event, call) {
+    this.addEventListener(event, call);
   }
-  off(events, call) {
-    if (!events) this.listeners.clear();
-    for (const event of (events || "").split(" "))
-      this.listeners.set(event, call ? (this.listeners.get(event) || []).filter((other) => other !== call) : []);
+  off(event, call) {
+    this.removeEventListener(event, call);
   }
   save_changes() {
     this.save(this.values.answer);

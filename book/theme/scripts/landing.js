@@ -1,23 +1,9 @@
 // Leads to the language that was chosen last, else to the browser's; `#choose` keeps the page.
+
+import { recall, remember } from "./storage.js";
+
 const links = [...document.querySelectorAll("[data-language]")];
-// the storage belongs to the whole host: below its root the keys carry the path of the site
-const site = new URL(document.documentElement.dataset.site, location.href).pathname;
-const keyOf = (name) => (site === "/" ? name : `${name} ${site}`);
-const recall = (name) => {
-  try {
-    return JSON.parse(localStorage.getItem(keyOf(name)) ?? localStorage.getItem(name));
-  } catch {
-    return null;
-  }
-};
-const remember = (language) => {
-  try {
-    localStorage.setItem(keyOf("d2lmini-language"), JSON.stringify(language));
-  } catch {
-    // not remembered, then
-  }
-};
-for (const link of links) link.addEventListener("click", () => remember(link.dataset.language));
+for (const link of links) link.addEventListener("click", () => remember("d2lmini-language", link.dataset.language));
 if (location.hash !== "#choose") {
   const wanted = [recall("d2lmini-language"), ...navigator.languages.map((tag) => tag.split("-")[0])];
   const language = wanted.find((code) => links.some((link) => link.dataset.language === code));

@@ -1,0 +1,52 @@
+"""Five questions on each part of the course, before and after it: the page `review`, made of no notebook."""
+
+import re
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from book.chapters import read, source
+from d2lmini.language import LANGUAGES
+from d2lmini.notebook.content import exercise_content
+
+PAGE = "review"
+FIVE = 5
+# what the page itself can judge; a guess is left out, as it belongs to the experiment that follows it
+KINDS = {"number", "choice", "multiple", "matrix", "order", "bug", "spot"}
+NEEDS_PAGE = re.compile(r"\b(?:above|below)\b")
+FORMULA = re.compile(r"\(\d+\.\d+\)")  # by its number: a question that names one comes late
+LISTED = re.compile(r"\d+\. \[[^\]]*\]\(([\w-]+)\.ipynb\)")
+
+
+def parts(index: Path) -> list[dict[str, Any]]:
+    """Return the parts of the course as its first page lists them: titles, each followed by its chapters."""
+    cells = (source(cell) for cell in read(index)["cells"] if cell["id"] == "chapters")
+    found: list[dict[str, Any]] = [{"title": "", "pages": []}]
+    for line in next(cells, "").splitlines()[1:]:
+        if listed := LISTED.match(line):
+            found[-1]["pages"].append(listed[1])
+        elif line:
+            found.append({"title": line.rstrip(":："), "pages": []})
+    return [part for part in found if part["pages"]]
+
+
+def questions(exercises: list[str]) -> list[str]:
+    """Return those of a chapter's exercises that can stand alone, by turns with fresh numbers and without."""
+    asked = [exercise_content(name, LANGUAGES[0]) for name in exercises]
+    asked = [one for one in asked if one["kind"] in KINDS and not NEEDS_PAGE.search(one["question"])]
+    asked.sort(key=lambda one: bool(FORMULA.search(one["question"])))
+    fresh = [one["id"] for one in asked if "variants" in one]
+    fixed = [one["id"] for one in asked if "variants" not in one]
+    return [name for name in chain.from_iterable(zip_longest(fresh, fixed)) if name]
+
+
+def shown(index: Path, chapters: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts with their chapters and questions; the five come from as many chapters as can be."""
+    by_name = {chapter["name"]: chapter for chapter in chapters}
+    found = []
+    for part in parts(index):
+        own = [by_name[name] for name in part["pages"] if name in by_name]
+        turns = zip_longest(*(questions(chapter["exercises"]) for chapter in own))
+        asked = [name for name in chain.from_iterable(turns) if name]
+        found.append({**part, "chapters": own, "questions": asked, "five": asked[:FIVE]})
+    return found
