@@ -6,10 +6,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
+from playwright.sync_api import Page
 
 from book.serve import server
 
@@ -97,3 +99,20 @@ def fonts_of_a_machine(folder: Path, faces: dict[str, tuple[int, int]]) -> Path:
     last = f"<edit name='family' mode='append_last' binding='strong'>{own}</edit>"
     config.write_text(f"<fontconfig>{folders}<match>{last}</match></fontconfig>")
     return config
+
+
+def until(page: Page, condition: str, argument: Any = None) -> None:
+    """Wait until a function of the page returns true.
+
+    Playwright's wait_for_function evaluates a string again and again, which the site's policy forbids.
+    """
+    page.evaluate(
+        f"""async (argument) => {{
+            const late = performance.now() + 30_000;
+            while (!(await ({condition})(argument))) {{
+                if (performance.now() > late) throw new Error("waited 30 s in vain");
+                await new Promise((later) => setTimeout(later, 20));
+            }}
+        }}""",
+        argument,
+    )

@@ -8,7 +8,7 @@ import torch
 import d2lmini as d2l
 from book.chapters import LANGUAGES, path_of, read, source
 from tools import bench, record
-from tools.record import lengths, neighbor, timings, translation
+from tools.record import lengths, neighbor, recall, timings, translation
 
 CPU = torch.device("cpu")
 
@@ -36,9 +36,33 @@ def test_only_the_chosen_section_runs(monkeypatch, capsys):
 
 
 def test_lengths_are_measured_with_the_cells_of_the_chapter():
-    for recipe in lengths.RECIPES:
-        shares = lengths.shares(recipe, seed=0, steps=1)
+    for recipe in lengths.RECIPES.values():
+        shares = lengths.shares(recipe._replace(steps=1, further=min(1, recipe.further)), seed=0)
         assert len(shares) == 4 and all(0 <= share < 0.5 for share in shares)
+
+
+def test_stacks_that_recall_have_equal_parameters():
+    for stack in recall.STACKS.values():
+        parameters, shares = recall.shares(stack, seed=0, steps=1)
+        assert parameters == 14_884 and len(shares) == 5 and all(0 <= share < 0.2 for share in shares)
+
+
+def test_layers_that_recall_compute_what_their_recurrence_says():
+    q, k, v = torch.randn(3, 1, recall.HEADS, 9, 16, dtype=torch.float64)
+    beta, kept = torch.rand(1, recall.HEADS, 9, dtype=torch.float64), (31 / 32, 63 / 64)
+    for mix in (recall.delta, recall.decay):
+        outputs = mix(q, k, v, beta)
+        for head in range(recall.HEADS):
+            state = torch.zeros(16, 16, dtype=torch.float64)
+            for i in range(9):
+                ask, key, value = q[0, head, i], k[0, head, i], v[0, head, i]
+                if mix is recall.delta:
+                    ask, key = ask / ask.norm(), key / key.norm()
+                    state = state - beta[0, head, i] * torch.outer(key, key @ state - value)
+                else:
+                    state = kept[head] * state + torch.outer(key, value)
+                expected = torch.nn.functional.rms_norm(ask @ state, (16,))
+                torch.testing.assert_close(outputs[0, head, i], expected)
 
 
 def test_a_training_is_timed_alone_and_beside_a_busy_process(monkeypatch, capsys):
@@ -48,17 +72,18 @@ def test_a_training_is_timed_alone_and_beside_a_busy_process(monkeypatch, capsys
     assert capsys.readouterr().out.splitlines()[-1] == "| 7.8 s | 8.2 s                 |"
 
 
-@pytest.mark.parametrize("make", [translation.small_translator, translation.recurrent_translator])
-def test_a_row_of_the_comparison_has_what_the_chapter_reads(monkeypatch, make):
-    whole, train = d2l.held_out_nmt, d2l.train_seq2seq
-    monkeypatch.setattr(d2l, "held_out_nmt", lambda target: whole(target)[:3])
+@pytest.mark.parametrize(("model", "pairs"), [("Transformer", "first"), ("recurrent", "validation")])
+def test_a_row_of_the_comparison_has_what_the_chapters_read(monkeypatch, model, pairs):
+    train, score = d2l.train_seq2seq, d2l.score_sentences
     monkeypatch.setattr(
         d2l, "train_seq2seq", lambda net, data, lr, epochs, *rest: train(net, data, lr, 1, *rest)
     )
-    row = translation.train_and_score("Transformer", make, "zh", 0, CPU)
-    assert (row["model"], row["target"], row["seed"]) == ("Transformer", "zh", 0)
-    assert float(row["losses"]) > 1 and 0 <= float(row["bleu"]) <= 1
-    assert translation.spread([row, row | {"bleu": "0.5"}, row | {"bleu": "1"}], "bleu").startswith("0.5 (")
+    monkeypatch.setattr(d2l, "score_sentences", lambda net, asked, *rest: score(net, asked[:2], *rest))
+    row = translation.train_and_score(model, "zh", 0, CPU, pairs)
+    assert (row["model"], row["pairs"], row["target"], row["seed"]) == (model, pairs, "zh", 0)
+    assert float(row["losses"]) > 1 and all(0 <= float(row[f"{g}_bleu"]) <= 1 for g in translation.GROUPS)
+    assert row.keys() == d2l.recorded_translations()[0].keys() - {"new_bleu"}
+    assert len({(*run, "x") for run in translation.plan()}) == len(d2l.recorded_translations())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making import until
 from pairing import THEMES, WIDTHS, page_rows, slow_except, views
 from playwright.sync_api import expect
 
 import d2lmini as d2l
-from book import katex, licenses
+from book import katex, licenses, review
 from book.contents import pages, table_of_contents
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette, progress
@@ -21,7 +22,8 @@ from d2lmini.notebook import palette, progress
 ROOT = Path(__file__).parents[1]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 # page → its part of the book
-PARTS = {name: part for name, part, _ in pages(table_of_contents(ROOT))} | {licenses.PAGE: licenses.PAGE}
+PARTS = {name: part for name, part, _ in pages(table_of_contents(ROOT))}
+PARTS |= {page: page for page in (licenses.PAGE, review.PAGE)}
 PAGES = list(PARTS)
 DARK_PAGE = "rgb({}, {}, {})".format(*bytes.fromhex(palette.COLORS["bg"][True].removeprefix("#")))
 RULES = {
@@ -134,7 +136,7 @@ def test_page(visit, name, language, views, axe):
     for scheme, width in views:
         visit.resize(width)
         visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        visit.page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+        expect(visit.page.locator("html")).to_have_attribute("data-theme", scheme)
         assert visit.overflow() == 0, f"{width} px: {wide_elements(visit)}"
         assert not axe or visit.violations() == [], f"{width} px, {scheme}"
     assert visit.foreign == []
@@ -291,9 +293,10 @@ def test_a_reload_and_the_way_back_lead_to_the_same_line(visit):
         })"""
     )
     # the page has kept where a line stands, and it stands there still
-    visit.page.wait_for_function(
+    until(
+        visit.page,
         """() => [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table)")].some(
-            (line) => Math.abs(line.getBoundingClientRect().top - history.state?.top) < 1)"""
+            (line) => Math.abs(line.getBoundingClientRect().top - history.state?.top) < 1)""",
     )
     text, top = visit.at_rest(reading)
     visit.page.reload()
@@ -304,7 +307,7 @@ def test_a_reload_and_the_way_back_lead_to_the_same_line(visit):
     visit.page.evaluate("location.hash = 'recap'")
     assert visit.at_rest(reading)[0] != text
     visit.page.go_back()
-    visit.page.wait_for_function(f"text => ({reading})()[0] === text", arg=text)
+    until(visit.page, f"text => ({reading})()[0] === text", text)
     assert abs(visit.at_rest(reading)[1] - top) <= 1
 
 
@@ -353,7 +356,7 @@ def test_language_menu_keeps_page_and_section(small):
     small.page.locator(".languages a[data-language=vi]").click()
     small.page.wait_for_url("**/vi/basics.html#order")
     # the jump to the section comes after the load
-    small.page.wait_for_function("document.querySelector('#order').getBoundingClientRect().top < innerHeight")
+    expect(small.page.locator("#order")).to_be_in_viewport()
     # and the landing page leads there from now on
     small.open("")
     assert small.page.url.endswith("/vi/index.html")

@@ -43,6 +43,7 @@ def told(capsys: pytest.CaptureFixture[str], name: str, function: Any, **options
 
 PATHS = "complexity/code-path-lengths"
 MERGE = "cost-in-practice/code-online-softmax"
+CACHED = "writing/code-cached-step"
 LOCAL = "long-sequences/code-local-mask"
 LINEAR = "long-sequences/code-linear-attention"
 ATTENTION = "multi-head-attention/code-attention"
@@ -51,7 +52,10 @@ SCALED = "self-attention/code-scaled-attention"
 DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
 ROTATE = "relative-positions/code-rotate"
-ADD_NORM = "transformer/code-add-norm"
+ADD_NORM = "transformer-block/code-add-norm"
+PRE_NORM = "transformer-block/code-pre-norm"
+MULTI = "transformer/code-multi-head"
+DECODER = "transformer/code-decoder-block"
 GREEDY = "translation/code-greedy"
 BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
@@ -185,6 +189,27 @@ KNOWN_WRONG = [
     (SHARE, {"query + offset": "query - offset"}, "wrong-side"),
     (SHARE, {"(top == key)": "weights.roll(-offset, dims=-1).diagonal(dim1=-2, dim2=-1)"}, "mean-weight"),
     (SHARE, {".mean(dim=-1)": ".mean()"}, "over-all-heads"),
+    (CACHED, {"K.transpose": "K[:, :t].transpose", "weights @ V": "weights @ V[:, :t]"}, "asked-too-early"),
+    (
+        CACHED,
+        {
+            "[K, (x @ W_k).view(g, 1, w)]": "[(x @ W_k).view(g, 1, w), K]",
+            "[V, (x @ W_v).view(g, 1, w)]": "[(x @ W_v).view(g, 1, w), V]",
+        },
+        "at-the-front",
+    ),
+    (CACHED, {".view(g, -1, w)": ".view(-1, g, w).transpose(0, 1)"}, "taken-in-turn"),
+    (
+        CACHED,
+        {".view(g, -1, w)": ".view(-1, g, w).transpose(0, 1)", ").reshape": ").transpose(0, 1).reshape"},
+        "taken-in-turn",
+    ),
+    (CACHED, {" / w**0.5": ""}, "no-scale"),
+    (CACHED, {"w**0.5": "x.shape[1]**0.5"}, "scaled-by-d"),
+    (CACHED, {"dim=-1": "dim=1"}, "wrong-axis"),
+    (CACHED, {"dim=-1": "dim=0"}, "wrong-axis"),
+    (CACHED, {"weights @ V": "weights @ K"}, "keys-for-values"),
+    (CACHED, {"W_v).view": "W_k).view"}, "keys-for-values"),
     (LINEAR, {" / total[:, None]": ""}, "no-total"),
     (LINEAR, {"nn.functional.elu(K) + 1": "K"}, "features-of-queries-only"),
     (LINEAR, {PHI: "Q, K"}, "no-features"),
@@ -240,6 +265,49 @@ KNOWN_WRONG = [
     (ADD_NORM, {".sqrt()": ""}, "no-root"),
     (ADD_NORM, {", correction=0": ""}, "unbiased"),
     (ADD_NORM, {"gain * ": "", " + shift": ""}, "no-gain"),
+    (
+        PRE_NORM,
+        {"X + attention(norm1(X))": "norm1(X + attention(X))", "X + ffn(norm2(X))": "norm2(X + ffn(X))"},
+        "post-norm",
+    ),
+    (PRE_NORM, {"X = X + attention(norm1(X))": "X = norm1(X)\n    X = X + attention(X)"}, "norm-on-shortcut"),
+    (PRE_NORM, {"return X + ffn": "return ffn"}, "no-shortcut"),
+    (PRE_NORM, {"X = X + attention": "Y = X + attention", "ffn(norm2(X))": "ffn(norm2(Y))"}, "old-token"),
+    (PRE_NORM, {"X = X + attention": "Y = X + attention", "return X": "return Y"}, "parallel"),
+    (PRE_NORM, {"ffn(norm2(X))": "ffn(X)"}, "missing-norm"),
+    (PRE_NORM, {"ffn(norm2(X))": "ffn(norm1(X))"}, "same-norm"),
+    (PRE_NORM, {"X + ffn(norm2(X))": "norm2(X + ffn(norm2(X)))"}, "norm-at-the-end"),
+    (MULTI, {" / (d / heads) ** 0.5": ""}, "no-scale"),
+    (MULTI, {"(d / heads)": "d"}, "scale-of-d"),
+    (MULTI, {"Z.reshape(len(Z), heads, -1).transpose(0, 1)": "Z[None]"}, "one-head"),
+    (MULTI, {"Z.reshape(len(Z), heads, -1).transpose(0, 1)": "Z.reshape(heads, len(Z), -1)"}, "mixed-tokens"),
+    (MULTI, {"(weights @ V).transpose(0, 1)": "(weights @ V)"}, "badly-joined"),
+    (MULTI, {"joined @ W_o": "joined"}, "no-output"),
+    (MULTI, {"Y @ W_v": "X @ W_v"}, "wrong-source"),
+    (MULTI, {"dim=-1": "dim=1"}, "wrong-axis"),
+    (DECODER, {"X, mask)": "X)"}, "no-mask"),
+    (DECODER, {"tril()": "triu()"}, "mask-turned"),
+    (DECODER, {"tril()": "tril(-1)"}, "own-place-hidden"),
+    (DECODER, {"attention2(Y, source, source)": "attention2(source, Y, Y)"}, "roles-swapped"),
+    (DECODER, {"attention2(Y, ": "attention2(X, "}, "asks-with-x"),
+    (
+        DECODER,
+        {
+            "norms[0](X + attention1(X, X, X, mask))": "norms[0](X + attention2(X, source, source))",
+            "norms[1](Y + attention2(Y, source, source))": "norms[1](Y + attention1(Y, Y, Y, mask))",
+        },
+        "cross-first",
+    ),
+    (DECODER, {"Z + ffn(Z)": "ffn(Z)"}, "no-shortcut"),
+    (
+        DECODER,
+        {
+            "norms[0](X + attention1(X, X, X, mask))": "X + attention1(*[norms[0](X)] * 3, mask)",
+            "norms[1](Y + attention2(Y, source, source))": "Y + attention2(norms[1](Y), source, source)",
+            "norms[2](Z + ffn(Z))": "Z + ffn(norms[2](Z))",
+        },
+        "pre-norm",
+    ),
     (GREEDY, {"if word == eos:": "if tokens[-1] == eos:"}, "keeps-eos"),
     (GREEDY, {"if word == eos:": "if False:"}, "never-ends"),
     (GREEDY, {"tokens[1:]": "tokens"}, "with-bos"),

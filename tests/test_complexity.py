@@ -23,6 +23,7 @@ from d2lmini.complexity import (
     median_time,
     multiply_adds,
     peak_memory,
+    recorded_recall,
     recorded_timings,
     sequential_depth,
     shortest_path,
@@ -299,6 +300,23 @@ def test_slope_errors():
         loglog_slope([1], [1])
     with pytest.raises(ValueError, match="positive"):
         loglog_slope([1, 2], [0, 1])
+
+
+def test_recorded_recall_holds_what_the_chapter_says():
+    shares: dict[str, list[list[float]]] = {}
+    for row in recorded_recall():
+        assert row["device"] and row["parameters"] == 14_884 and len(row["shares"]) == 5
+        shares.setdefault(row["layers"], []).append(row["shares"])
+    assert [len(rows) for rows in shares.values()] == [3] * 6
+    low, high = (
+        {name: [extreme(at) for at in zip(*rows, strict=True)] for name, rows in shares.items()}
+        for extreme in (min, max)
+    )
+    assert min(low["attention"] + low["delta rule, then attention"]) > 0.99
+    assert low["windowed"][1] > 0.99 and 0.2 < low["windowed"][4] < high["windowed"][4] < 0.3  # 16 of 64
+    for name in ("linear", "decay", "delta rule"):
+        assert low[name][0] > 0.95 and 0.3 < low[name][4] < high[name][4] < 0.7
+    assert high["decay"][4] < min(low["linear"][4], low["delta rule"][4])
 
 
 def test_recorded_timings_cover_every_layer_on_a_named_device():

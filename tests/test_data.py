@@ -129,6 +129,41 @@ def test_pairs_in_every_direction(target, reverse):
     assert "the" in english.token_to_idx
 
 
+def test_a_sample_is_fair_seeded_and_holds_what_d2l_translates():
+    pairs = [line.split("\t") for line in d2l.read_data_nmt("zh").split("\n")]
+    rows = d2l.sample_rows(600, 0)
+    drawn = [pairs[row] for row in rows]
+    assert rows == d2l.sample_rows(600, 0) != d2l.sample_rows(600, 1)
+    for seed in range(3):
+        chosen = d2l.sample_rows(600, seed)
+        assert {6, 98, 227, 352} < set(chosen) <= set(range(3513)) and len(chosen) == 600
+        assert abs(sum(chosen) / 600 - 3512 / 2) < 4 * 3513 / (12 * 600) ** 0.5  # the whole file, evenly
+    lengths = [len(d2l.split_tokens(source)) for source, _ in drawn]
+    assert max(lengths) >= 7  # the first 600 have 4 at most
+    assert d2l.sample_rows(4, 0) == [6, 98, 227, 352] and d2l.sample_rows(3513, 0) == list(range(3513))
+
+    batches, source_vocab, target_vocab = d2l.load_data_nmt(600, 10, 600, target="zh", sample=0)
+    texts = [[d2l.split_tokens(pair[i]) for pair in drawn] for i in (0, 1)]
+    for tokens, vocab, tensor in zip(texts, (source_vocab, target_vocab), (0, 2), strict=True):
+        assert torch.equal(batches.dataset.tensors[tensor], d2l.build_array_nmt(tokens, vocab, 10)[0])
+        assert vocab.idx_to_token == d2l.Vocab(tokens, 2, ["<pad>", "<bos>", "<eos>"]).idx_to_token
+    back, source_vocab, _ = d2l.load_data_nmt(600, 10, 600, target="zh", reverse=True, sample=0)
+    assert torch.equal(back.dataset.tensors[0], batches.dataset.tensors[2])
+    assert source_vocab.idx_to_token == target_vocab.idx_to_token
+
+
+def test_without_a_seed_the_first_pairs_are_taken_as_in_d2l():
+    batches, source_vocab, _ = d2l.load_data_nmt(64, 10, 600)
+    first = [d2l.split_tokens(line.split("\t")[0]) for line in d2l.read_data_nmt().split("\n")[:600]]
+    assert torch.equal(batches.dataset.tensors[0], d2l.build_array_nmt(first, source_vocab, 10)[0])
+
+
+@pytest.mark.parametrize("number", [3, 3514])
+def test_a_sample_has_room_for_the_four_and_no_more_than_all(number):
+    with pytest.raises(ValueError, match=f"num_examples: got {number}; a sample has 4 to 3513 pairs"):
+        d2l.load_data_nmt(2, 5, number, sample=0)
+
+
 def test_held_out_sentences_are_new_and_their_words_are_not():
     for target in ("fr", "vi", "zh"):
         held_out = d2l.held_out_nmt(target)
@@ -140,6 +175,21 @@ def test_held_out_sentences_are_new_and_their_words_are_not():
         assert all(word in words.token_to_idx for source, _ in held_out for word in d2l.split_tokens(source))
         back = d2l.held_out_nmt(target, reverse=True)
         assert {source for _, sources in back for source in sources} == {source for source, _ in held_out}
+
+
+@pytest.mark.parametrize("target", ("fr", "vi", "zh"))
+def test_every_direction_has_its_99_first_wordings(target):
+    forward, back = d2l.held_out_nmt(target), d2l.held_out_nmt(target, reverse=True, first=True)
+    assert d2l.held_out_nmt(target, first=True) == forward and len(forward) == len(back) == 99
+    assert [answers[0] for _, answers in forward] == [source for source, _ in back]
+    assert all(pair in d2l.held_out_nmt(target, reverse=True) for pair in back)
+
+
+def test_sentences_with_a_word_missing_on_either_side_are_set_apart():
+    source, target = d2l.Vocab([["a", "b"]]), d2l.Vocab([["x", "y"]])
+    known = [("a b", ["z", "x y"]), ("b", ["y"])]
+    unknown = [("a c", ["x"]), ("a", ["z", "x z"]), ("<unk>!", ["x"])]
+    assert d2l.split_known([*known, *unknown], source, target) == (known, unknown)
 
 
 def test_choices_are_named():

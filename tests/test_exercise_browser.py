@@ -294,6 +294,24 @@ def test_what_was_typed_is_saved_when_the_page_or_the_widget_goes(sheet: Sheet, 
     assert sheet.page.evaluate("saves.length") == saved
 
 
+def test_the_keys_that_save_reach_the_notebook(sheet: Sheet) -> None:
+    """JupyterLab takes no key from a widget: Control+S would save the page, not the notebook."""
+    sheet.open(KINDS["open"])
+    sheet.page.evaluate("""() => {
+        const main = document.querySelector("main");
+        window.heard = [];
+        main.className = "jp-Notebook";
+        main.onkeydown = ({ target, code, ctrlKey }) => {
+            if (target === main) heard.push([code, ctrlKey]);
+        };
+    }""")
+    sheet.give("s")
+    sheet.page.keyboard.press("Control+s")
+    assert sheet.page.evaluate("heard") == [["KeyS", True]]
+    assert sheet.answer["given"] == "s" and sheet.page.evaluate("saves.at(-1).given") == "s"
+    sheet.page.evaluate("Object.assign(document.querySelector('main'), {className: '', onkeydown: null})")
+
+
 def test_what_is_being_typed_is_newer_than_what_the_host_tells(sheet: Sheet) -> None:
     sheet.open(KINDS["open"]).give("Because of the mask")
     sheet.page.evaluate("model.tell({given: 'Because'})")
@@ -425,6 +443,52 @@ def test_what_can_be_pressed_says_where_it_is(sheet: Sheet) -> None:
     assert sheet.focused == name + sheet.state["values"][0][0]
 
 
+def test_zero_and_one_are_the_keys_of_a_matrix_of_zeros_and_ones(sheet: Sheet) -> None:
+    binary = [name for name in NAMES if content.exercise_content(name, "en").get("binary")]
+    sheet.open(binary[0])
+    cell = sheet.page.locator("td input").first
+    cell.focus()
+    for key, ticked in ("1", True), ("1", True), ("0", False), ("0", False), ("Space", True):
+        sheet.page.keyboard.press(key)
+        assert cell.is_checked() == ticked, key
+        assert sheet.answer["given"][0][0] == ticked, key
+    sheet.page.keyboard.press("2")
+    assert cell.is_checked()
+
+
+@pytest.mark.parametrize("name", [name for kind, name in KINDS.items() if kind != "code"])
+def test_after_a_right_answer_the_focus_stays_in_the_exercise(sheet: Sheet, name: str) -> None:
+    """The pressed button is gone; a keyboard that is nowhere would begin at the head of the page."""
+    sheet.open(name)
+    sheet.give("Because." if sheet.state["kind"] == "open" else answers(sheet.state)[0])
+    sheet.page.locator(".d2l-main").focus()
+    sheet.page.keyboard.press("Enter")
+    assert sheet.answer["done"]
+    assert sheet.page.locator(":focus").evaluate("node => !!node.closest('.d2l-exercise')")
+    if sheet.page.locator(".d2l-main:visible").count() == 0:
+        assert sheet.page.locator(".d2l-solution:focus, .d2l-bar button:focus").count() == 1
+
+
+@pytest.mark.parametrize("name", [name for kind, name in KINDS.items() if kind not in ("code", "open")])
+def test_a_right_answer_stands_until_another_try(sheet: Sheet, name: str) -> None:
+    sheet.open(name)
+    right, wrong = answers(sheet.state)
+    sheet.give(right)
+    sheet.page.locator(".d2l-main").press("Enter")
+    settled = sheet.answer
+    assert settled["right"]
+    if sheet.state["kind"] == "order":
+        sheet.page.locator(".d2l-move button").nth(1).press("Enter")
+        sheet.page.locator(".d2l-move button").nth(2).press("Enter")
+        assert sheet.order() == right
+    else:
+        sheet.give(wrong[0][0])
+    if sheet.state["kind"] in ("number", "matrix"):
+        sheet.page.locator("input").first.press("Enter")
+    assert sheet.answer == settled
+    assert WORDS["guessed_right" if sheet.state["kind"] == "predict" else "correct"] in sheet.verdict
+
+
 def test_arrow_keys_walk_through_a_matrix(sheet: Sheet) -> None:
     sheet.open("multi-head-attention/mask-matrix").to("td input")
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft"):
@@ -472,14 +536,11 @@ def test_every_exercise_fits_on_a_phone(browser: Any, host: str, language: str) 
     page = context.new_page()
     page.goto(f"{host}/{language}-light.html")
     page.wait_for_function("window.ready")
-    d2l.use_language(language)
-    wide = []
-    for name in NAMES:
-        for kept in ({}, {"hints": 2, "revealed": True}):
-            page.evaluate("([state, kept]) => start(state, kept)", [d2l.exercise(name).state, kept])
-            if page.evaluate("document.documentElement.scrollWidth") > 375:
-                wide.append(name)
-    d2l.use_language("en")
+    sheet, wide = Sheet(page), []
+    for name, answer in product(NAMES, ({}, {"hints": 2, "revealed": True})):
+        sheet.open(name, language, answer)
+        if page.evaluate("document.documentElement.scrollWidth") > 375:
+            wide.append(name)
     context.close()
     assert wide == []
 

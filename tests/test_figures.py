@@ -37,7 +37,10 @@ def test_a_figure_in_a_language(name, language):
     assert "{{" not in drawing.svg
     for tag in ("title", "desc"):
         assert root.find(f"{SVG}{tag}") is not None and root.find(f"{SVG}{tag}").text.strip()
-    assert drawing._repr_mimebundle_() == {"image/svg+xml": drawing.svg, "text/plain": drawing.title}
+    shown = drawing._repr_mimebundle_()
+    assert shown == {"image/svg+xml": shown["image/svg+xml"], "text/plain": drawing.title}
+    # in JupyterLab it is a picture, which inherits nothing
+    assert shown["image/svg+xml"] == drawing.svg.replace("inherit", "sans-serif") != drawing.svg
     assert repr(drawing) == drawing.title != ""
 
 

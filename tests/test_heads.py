@@ -56,3 +56,50 @@ def test_a_word_and_a_mark_never_belong_together(target, i, stop):
     assert together(".", i) == 0 == together("i", stop)
     assert together("i", i) > 0.2 < together(".", stop)
     assert together("<eos>", "<eos>") == 0 == together("<eos>", i)  # no pair has it
+
+
+@pytest.mark.parametrize("heads", [{1}, {0, 3}])
+def test_only_the_chosen_heads_are_replaced_and_come_back(heads):
+    torch.manual_seed(0)
+    layer, X = (
+        d2l.MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0).double(),
+        torch.randn(2, 5, 8).double(),
+    )
+    seen = []
+    layer.W_o.register_forward_pre_hook(lambda W_o, inputs: seen.append(inputs[0].unflatten(-1, (4, 2))))
+    whole, by = layer(X, X, X), torch.randn(4, 2).double()
+    with d2l.replace_heads(layer, heads, by):
+        other = layer(X, X, X)
+    Y = seen[0].clone()
+    Y[:, :, list(heads)] = by[list(heads)]
+    torch.testing.assert_close(other, layer.W_o(Y.flatten(2)))
+    assert not torch.allclose(other, whole)
+    torch.testing.assert_close(layer(X, X, X), whole)
+
+
+def test_the_mean_of_a_head_is_over_real_tokens_only():
+    translator = d2l.load_translator("en", "fr")
+    blocks = translator.net.encoder.blks, translator.net.decoder.blks
+    for kind, layer in (
+        ("encoder", blocks[0][0].attention),
+        ("decoder", blocks[1][1].attention1),
+        ("cross-attention", blocks[1][0].attention2),
+    ):
+        together = d2l.mean_heads(translator, SENTENCES, layer, kind)
+        rows = d2l.translate_all(translator, SENTENCES).allowed[kind].any(dim=-1).sum(dim=-1)
+        alone = torch.stack([d2l.mean_heads(translator, [one], layer, kind) for one in SENTENCES])
+        expected = (alone * rows[:, None, None]).sum(dim=0) / rows.sum()
+        assert together.shape == (4, 16)
+        torch.testing.assert_close(together, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_word_is_aligned_with_the_one_that_comes_with_it():
+    batch = d2l.translate_all(d2l.load_translator("en", "fr"), SENTENCES)
+    aligned, together = d2l.aligned_words(batch, "fr"), d2l.dice("fr")
+    assert aligned.shape == batch.allowed["cross-attention"].shape and aligned.sum(dim=-1).max() == 1
+    for one, t, s in aligned.nonzero().tolist():
+        source = batch.source_tokens[one]
+        scores = [together(word, batch.target_tokens[one][t]) for word in source]
+        assert scores[s] == max(scores) > 0.2
+    fish = batch.target_tokens[1].index("poisson"), batch.source_tokens[1].index("fish")
+    assert aligned[1][fish]

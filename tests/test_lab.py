@@ -1,23 +1,30 @@
 """course.py lab: copies to write in, which nothing overwrites, and a JupyterLab that opens them."""
 
+import asyncio
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 
+import psutil
 import pytest
 from making import ROOT, cell, write_notebook
+from nbformat.sign import NotebookNotary
 
 import course
 from book import lab
 from book.chapters import path_of, read, write
+from book.lab_contents import LabContents
+from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook import content
 
 pytestmark = pytest.mark.usefixtures("in_english")
 
@@ -62,6 +69,7 @@ def test_lab_opens_a_copy_in_the_language_asked_for(here: Path, started: list[li
     assert f"--ServerApp.root_dir={here / 'work' / 'vi'}" in options
     assert "--LabApp.default_url=/lab/tree/one.ipynb" in options
     assert {"--ServerApp.port=0", "--no-browser"} <= set(options)
+    assert f"--LabApp.workspaces_dir={here / 'work' / 'vi' / '.workspaces'}" in options  # its own tabs
     assert sorted(path.name for path in (here / "work" / "vi").iterdir()) == ["index.ipynb", "one.ipynb"]
     assert not (here / "work" / "en").exists()
     assert read(here / "work/vi/one.ipynb")["cells"] == read(path_of("vi", "one", here))["cells"]
@@ -73,10 +81,10 @@ def test_without_a_name_it_opens_the_first_page_in_the_language_of_the_terminal(
 ) -> None:
     monkeypatch.setenv("D2LMINI_LANGUAGE", "vi")
     course.main(["lab"])
-    assert started[0][1:3] == [
+    assert {
         f"--ServerApp.root_dir={here / 'work' / 'vi'}",
-        "--LabApp.default_url=/lab/tree/index.ipynb",
-    ]
+        "--LabApp.default_url=/lab/tree/00-index.ipynb",
+    } <= {*started[0]}
     assert not any("port" in option or "no-browser" in option for option in started[0])
 
 
@@ -128,7 +136,7 @@ def test_afresh_brings_the_original_back_and_keeps_what_was_written(
         assert kept.read_bytes() == written
         assert f"What you had written is kept in {kept}." in capsys.readouterr().out
         assert read(mine)["cells"] == read(path_of("en", "one", here))["cells"]
-    course.main(["lab", "--afresh", "one.ipynb"])  # nothing was written since
+    course.main(["lab", "--afresh", "work/en/one.ipynb"])  # nothing was written since
     assert len(list(mine.parent.glob("one*"))) == 3
 
 
@@ -148,6 +156,13 @@ def test_a_mistake_is_told_before_anything_is_done(
     assert not started and not (here / "work").exists()
 
 
+def test_the_list_of_files_says_how_to_come_to_another_language() -> None:
+    style = (ROOT / "book/lab_settings/custom.css").read_text(encoding="utf-8")
+    for language in LANGUAGES:
+        name = words(language)["language"]["name"]
+        assert re.search(rf"{name}[:：] ?course\.py lab --lang {language}\b", style)
+
+
 def test_git_ignores_the_copies() -> None:
     assert "/work/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
@@ -163,14 +178,95 @@ def fetched(address: str, server: subprocess.Popen[str]) -> bytes:
     return b"it ended"
 
 
+# ---- the files as JupyterLab shows them
+
+THREAD = ThreadPoolExecutor(1)  # one for all: signatures lie in SQLite
+
+
+@pytest.fixture
+def contents(tmp_path: Path) -> LabContents:
+    """The folder of copies of a course whose chapters have links and a drawing."""
+    drawing = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
+    for name in ("index", "multi-head-attention", "self-attention", "api"):
+        cells = [cell("markdown", "links", "[a](self-attention.ipynb#b), [c](api.ipynb), /index.ipynb")]
+        cells += [cell("code", "draw", "1 + 1", [drawing])]
+        write_notebook(path_of("en", name, tmp_path), cells)
+    lab.bring("en", tmp_path)
+    folder = str(tmp_path / "work" / "en")
+
+    def made() -> LabContents:
+        return LabContents(root_dir=folder, notary=NotebookNotary(data_dir=str(tmp_path)))
+
+    return THREAD.submit(made).result()
+
+
+def awaited(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine returns; in another thread, since Playwright's loop may run in this one."""
+    return THREAD.submit(asyncio.run, coroutine).result()
+
+
+def is_trusted(contents: LabContents, name: str) -> bool:
+    code = awaited(contents.get(name))["content"]["cells"][-1]
+    return bool(code["metadata"]["trusted"])
+
+
+def test_chapters_stand_in_the_order_of_the_course_with_their_numbers(contents: LabContents) -> None:
+    numbers = content.chapter_numbers()
+    names = [f"{numbers[name]:02}-{name}.ipynb" for name in ("self-attention", "multi-head-attention")]
+    listed = awaited(contents.get(""))["content"]
+    assert sorted(file["path"] for file in listed) == ["00-index.ipynb", *names, "api.ipynb"]
+    assert [file["name"] for file in listed] == [file["path"] for file in listed]
+
+
+def test_a_copy_keeps_the_name_of_its_file_and_of_its_links(contents: LabContents) -> None:
+    folder, number = Path(contents.root_dir), f"{content.chapter_numbers()['self-attention']:02}"
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    shown = awaited(contents.get(f"{number}-self-attention.ipynb"))
+    links = shown["content"]["cells"][0]["source"]
+    assert links == f"[a]({number}-self-attention.ipynb#b), [c](api.ipynb), /index.ipynb"
+    shown["content"]["cells"][1]["source"] = "1 + 2"
+    awaited(contents.save(shown, f"/{shown['path']}"))
+    awaited(contents.create_checkpoint(f"/{shown['path']}"))
+    after = {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+    assert before.keys() == after.keys()
+    changed = [name for name in before if before[name] != after[name]]
+    assert changed == ["self-attention.ipynb"]
+    assert read(folder / changed[0])["cells"][0]["source"] == [
+        "[a](self-attention.ipynb#b), [c](api.ipynb), /index.ipynb"
+    ]
+    # a chapter may have had another number when its tab was opened, or when it was kept
+    assert awaited(contents.get("99-self-attention.ipynb"))["content"]["cells"][1]["source"] == "1 + 2"
+    (folder / "self-attention-kept-1.ipynb").write_text(before[changed[0]])
+    listed = [file["path"] for file in awaited(contents.get(""))["content"]]
+    assert f"{number}-self-attention-kept-1.ipynb" in listed
+
+
+def test_its_own_copies_are_trusted_and_a_foreign_notebook_is_not(contents: LabContents) -> None:
+    folder = Path(contents.root_dir)
+    assert is_trusted(contents, "api.ipynb") and is_trusted(contents, "01-self-attention.ipynb")
+    foreign = read(folder / "api.ipynb")
+    foreign["cells"][1]["outputs"][0]["data"] = {"text/html": "<script>alert(1)</script>"}
+    for name in ("foreign", "index"):  # also under the name of a chapter
+        write(folder / f"{name}.ipynb", foreign)
+        assert not is_trusted(contents, f"{name}.ipynb")
+
+
+# ---- the process
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="no Ctrl-C can be sent to one process there")
-def test_jupyterlab_starts_on_a_free_port_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    shutil.copy(path_of("en", "index"), tmp_path)
-    command = lab.command(tmp_path / "index.ipynb", port=0, browser=False)
+@pytest.mark.skipif(os.name == "nt", reason="no signal can be sent to one process there")
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_jupyterlab_starts_on_a_free_port_and_ends_with_its_kernels(
+    here: Path, tmp_path: Path, told: signal.Signals
+) -> None:
+    """As `course.py lab` starts it, and as Ctrl-C, a supervisor or a closed terminal ends it."""
+    arguments = lab.prepare(["--port", "0", "--no-browser"], course.COMMAND, here)
+    start = f"import course; course.module('jupyterlab', {arguments!r}, {sys.executable!r})"
     settings: dict[str, Any] = {f"JUPYTER_{part}_DIR": str(tmp_path / part) for part in ("CONFIG", "RUNTIME")}
     with subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *command],
+        [sys.executable, "-c", start],
+        cwd=ROOT,
         env={**os.environ, **settings},
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -178,12 +274,19 @@ def test_jupyterlab_starts_on_a_free_port_and_ends_with_ctrl_c(tmp_path: Path) -
     ) as server:
         try:
             assert server.stderr
-            found = (re.search(r"http://127\.0\.0\.1:\d+(/\S+)\?token=\w+", line) for line in server.stderr)
+            found = (
+                re.search(r"(http://127\.0\.0\.1:\d+)(/\S+)\?(token=\w+)", line) for line in server.stderr
+            )
             address = next(filter(None, found))
-            assert address[1] == "/lab/tree/index.ipynb"
+            assert address[2] == "/lab/tree/00-index.ipynb"
             assert b"jupyter-config-data" in fetched(address[0], server)
-            server.send_signal(signal.SIGINT)
+            kernel = urllib.request.Request(f"{address[1]}/api/kernels?{address[3]}", b"{}", method="POST")
+            urllib.request.urlopen(kernel).close()
+            processes = psutil.Process(server.pid).children(recursive=True)
+            assert processes
+            server.send_signal(told)
             server.communicate(timeout=60)
+            assert psutil.wait_procs(processes, timeout=60)[1] == []
         finally:
             server.kill()  # nothing happens where it has ended
     assert server.returncode == 0

@@ -77,7 +77,7 @@ def prose_words(notebook: Notebook) -> int:
 
 @pytest.mark.parametrize("path", SITTINGS, ids=shown)
 def test_chapter_is_one_sitting(path: Path) -> None:
-    """Half an hour for text and code, nine to twelve exercises beside it."""
+    """At most an hour for text and code, nine to twelve exercises beside it."""
     notebook = read(path)
     code = [source(cell).splitlines() for cell in notebook["cells"] if cell["cell_type"] == "code"]
     lines = [[line for line in cell if line.strip() and not line.strip().startswith("#")] for cell in code]

@@ -33,7 +33,7 @@ def slips(language: str, text: str) -> str:
         ("vi", "một token", "một mã thông báo", "the course says 'token'"),
         ("vi", "khóa, hòa, thủy, khỏe, quý, già", "khoá", "write 'khóa'"),
         ("vi", "hoàn toàn, khoảng, luyện, chuyển", "tóan", "write 'toán'"),
-        ("vi", "huỳnh, ngoài, xoáy, khuỷu", "thuỷ", "write 'thủy'"),
+        ("vi", "huỳnh, quỳnh, ngoài, xoáy, khuỷu", "thuỷ", "write 'thủy'"),
         ("vi", "quá, giá, gìn, giữ, giếng, quyển", "khoẻ", "write 'khỏe'"),
         ("vi", "hỏa", "gía", "write 'giá'"),
         ("vi", "được, người, chuyển, khuya, mùa, gìn, quýt", "đựơc", "write 'được'"),

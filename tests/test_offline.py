@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from making import served
+from making import served, until
 from pairing import THEMES, WIDTHS, pairwise, slow_except
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from test_browser import AXE, PAGES, Visit
@@ -205,10 +205,11 @@ def test_a_new_build_takes_its_place_whole_and_an_open_page_keeps_its_own(reader
         start_keeping(old)
         settled(old)
         expect(old.locator(".news")).to_have_count(0)
-        old.wait_for_function(
+        until(
+            old,
             """(version) => caches.keys().then((names) => names.every(
                 (name) => name.split(" ").length < 3 || name.endsWith(version)))""",
-            arg=second,
+            second,
         )
         assert set(kept(old)) == {f"en {second}"}
 
@@ -374,7 +375,7 @@ def test_the_zip_has_everything_that_it_links_to(unpacked, language):
     assert {path.name for path in folder.iterdir()} >= {"README.txt", "index.html", language}
     assert "python3 -m http.server" in (folder / "README.txt").read_text(encoding="utf-8")
     assert {path.stem for path in (folder / language).glob("*.html")} == set(PAGES)
-    assert {path.stem for path in (folder / language).glob("*.ipynb")} == set(PAGES) - {"licenses"}
+    assert {path.stem for path in (folder / language).glob("*.ipynb")} == set(PAGES) - {"licenses", "review"}
     assert broken_links(folder) == []
 
 

@@ -80,7 +80,7 @@ def sizes_of(page: pikepdf.Page) -> set[float]:
 @pytest.fixture(scope="module")
 def chinese(small_site: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pdf]:
     file = tmp_path_factory.mktemp("pdf") / "zh.pdf"
-    printing.print_language(browser, small_site.parents[1], small_site, "zh", file, say=lambda line: None)
+    printing.print_language(browser, small_site.parents[1], small_site, "zh", file)
     with pikepdf.open(file) as pdf:
         yield pdf
 
@@ -109,7 +109,7 @@ EXPLORER = stored_explorer("rotary-explorer", "en")
 def english(book: Path, browser: Browser) -> Iterator[Pdf]:
     site = build.build(book, languages=["en"], say=lambda line: None)
     file = build.pdf_of(book, "en")
-    printing.print_language(browser, book, site, "en", file, say=lambda line: None)
+    printing.print_language(browser, book, site, "en", file)
     with pikepdf.open(file) as pdf:
         yield pdf
 

@@ -24,6 +24,7 @@ LANGUAGES = ("en", "vi", "zh")
 @pytest.fixture(autouse=True)
 def _clean():
     d2l.use_language("en")
+    plt.close("all")  # what other tests of this process may have left open
     yield
     d2l.use_language("en")
     plt.close("all")

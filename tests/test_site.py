@@ -699,6 +699,9 @@ def test_an_edited_page_alone_is_made_anew_and_found(tmp_path):
             "vi/finished/basics.html",
             "vi/html/index.html",
             "vi/html/licenses.html",
+            "vi/html/review.html",
+            "vi/html/offline.html",
+            "vi/finished/offline.html",
         }
     )
     assert not any("en built" in line for line in said)

@@ -196,7 +196,7 @@ def test_slides_are_accessible(page: Page, scheme: str) -> None:
     present(page)
     page.evaluate(AXE)
     page.emulate_media(color_scheme=scheme)
-    page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+    expect(page.locator("html")).to_have_attribute("data-theme", scheme)
     for key in ("Home", "PageDown", "PageDown", "PageDown", "PageDown", "o", "Escape", "?", "Escape"):
         page.keyboard.press(key)
         assert violations(page) == [], key

@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
-from book import licenses
+from book import licenses, review
 from book.browser import browser_name
 from book.ext import assets, markup
+from book.ext.page import OFFLINE
 from d2lmini.language import LANGUAGES
 
 HEADERS = 0.5  # KB, of the two answers together
-# KB: the reference is as long as four chapters, and nobody's first page; chapter 1 in Vietnamese weighs 70.4,
+# KB: the reference is as long as four chapters, and nobody's first page; chapter 1 in Vietnamese weighs 72.7,
 # with the most letters that have accents; 70 for all others
-LIMITS = {"api": 75, "self-attention": 70.5}
+LIMITS = {"api": 80, "self-attention": 73}
+UNWRITTEN = (licenses.PAGE, review.PAGE, OFFLINE)  # by Sphinx: they are templates alone
 PICTURE = re.compile(r'<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL)
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
 STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}
@@ -107,7 +109,12 @@ def test_the_first_paint_is_in_the_courses_own_face(browser, address, language):
         requestAnimationFrame(look);"""
     )
     page.goto(f"{address}/{language}/relative-positions.html")
-    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    page.evaluate(
+        """() => new Promise((painted) => {
+            const seen = (list) => list.getEntriesByName("first-contentful-paint").length && painted();
+            new PerformanceObserver(seen).observe({ type: "paint", buffered: true });
+        })"""  # not wait_for_function: what it evaluates again the policy of the page refuses
+    )
     assert page.evaluate("painted")
     # the page and one script: a widget further down waits for the first scroll
     assert [url.rsplit("/", 1)[1].split("?")[0] for url in asked] == ["relative-positions.html", "site.js"]
@@ -211,7 +218,7 @@ def test_less_markup_says_the_same(small_site):
             page = path.read_text(encoding="utf-8")
             less, _ = markup.compact_markup(page)
             assert Text(less).text == Text(page.replace(markup.HIDDEN, "")).text
-            assert len(less) < len(page) or path.stem == licenses.PAGE  # written by no Sphinx
+            assert len(less) < len(page) or path.stem in UNWRITTEN
 
 
 def test_only_what_nothing_reads_is_left_out():

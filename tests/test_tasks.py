@@ -129,6 +129,38 @@ def f(a, s, x, b, t, y):
     return m, total, torch.einsum("nk,knd->nd", p, torch.stack([x, y]))
 """,
     ),
+    "writing/code-cached-step": (
+        """
+def f(x, K, V, W_q, W_k, W_v):
+    g, t, w = K.shape
+    K = torch.cat([K, (x @ W_k).reshape(g, 1, w)], 1)
+    V = torch.cat([V, (x @ W_v).reshape(g, 1, w)], 1)
+    Q = (x @ W_q).reshape(-1, 1, w)
+    copies = [X.repeat_interleave(len(Q) // g, 0) for X in (K, V)]
+    return F.scaled_dot_product_attention(Q, *copies)[:, 0], K, V
+""",
+        """
+def f(x, K, V, W_q, W_k, W_v):
+    g, t, w = K.shape
+    q, k, v = (x[0].double() @ W.double() for W in (W_q, W_k, W_v))
+    K = torch.stack([torch.vstack([K[s].double(), k[s * w : s * w + w]]) for s in range(g)])
+    V = torch.stack([torch.vstack([V[s].double(), v[s * w : s * w + w]]) for s in range(g)])
+    h, rows = len(q) // w, []
+    for i in range(h):
+        s = i // (h // g)
+        p = (K[s] @ q[i * w : i * w + w] / w**0.5).exp()
+        rows.append(p @ V[s] / p.sum())
+    return torch.stack(rows), K, V
+""",
+        """
+def f(x, K, V, W_q, W_k, W_v):
+    g, t, w = K.shape
+    K, V = (torch.cat([C, (x @ W).unflatten(1, (g, w)).transpose(0, 1)], 1) for C, W in ((K, W_k), (V, W_v)))
+    Q = (x @ W_q).unflatten(1, (g, -1, w))[0]
+    p = torch.einsum("gqw,gtw->gqt", Q, K).div(w**0.5).softmax(2)
+    return torch.einsum("gqt,gtw->gqw", p, V).flatten(0, 1), K, V
+""",
+    ),
     "long-sequences/code-linear-attention": (
         """
 def f(Q, K, V):
@@ -217,7 +249,26 @@ def f(X, i):
     return X * p.cos() + side * p.sin()
 """,
     ),
-    "transformer/code-add-norm": (
+    "transformer-block/code-pre-norm": (
+        """
+def f(X, a, f, p, q):
+    return (lambda Y: f(q(Y)) + Y)(a(p(X)) + X)
+""",
+        """
+def f(X, *parts):
+    for layer, norm in zip(parts[:2], parts[2:]):
+        X = torch.add(X, layer(norm(X))).double().float()
+    return X
+""",
+        """
+def f(X, a, f, p, q):
+    X = X.clone()
+    for layer, norm in ((a, p), (f, q)):
+        X += layer(norm(X))
+    return X
+""",
+    ),
+    "transformer-block/code-add-norm": (
         """
 def f(X, Y, g, b):
     return F.layer_norm(X + Y, g.shape, g, b, eps=1e-5)
@@ -233,6 +284,52 @@ def f(X, Y, g, b):
     Z = torch.add(X, Y)
     v, m = torch.var_mean(Z, -1, correction=0, keepdim=True)
     return torch.addcmul(b, g, (Z - m) / torch.sqrt(v + 1e-5))
+""",
+    ),
+    "transformer/code-multi-head": (
+        """
+def f(X, Y, q, k, v, o, h):
+    A = nn.MultiheadAttention(len(q), h, bias=False)
+    A.in_proj_weight.data, A.out_proj.weight.data = torch.cat([q.T, k.T, v.T]), o.T
+    return A(X, Y, Y, need_weights=False)[0].detach()
+""",
+        """
+def f(X, Y, q, k, v, o, h):
+    total, w = 0, X.shape[1] // h
+    for i in range(h):
+        c = slice(i * w, i * w + w)
+        s = (X @ q[:, c]) @ (Y @ k[:, c]).T / math.sqrt(w)
+        total = total + s.softmax(1) @ Y @ v[:, c] @ o[c]
+    return total
+""",
+        """
+def f(X, Y, q, k, v, o, h):
+    Q, K, V = (torch.stack(Z.double().chunk(h, -1)) for Z in (X @ q, Y @ k, Y @ v))
+    heads = F.scaled_dot_product_attention(Q, K, V)
+    return torch.cat([*heads], -1) @ o.double()
+""",
+    ),
+    "transformer/code-decoder-block": (
+        """
+def f(X, S, a, b, ffn, norms):
+    n = len(X)
+    Y = norms[0](a(X, X, X, torch.arange(n)[:, None] >= torch.arange(n)) + X)
+    Z = norms[1](b(Y, S, S) + Y)
+    return norms[2](ffn(Z) + Z)
+""",
+        """
+def f(X, S, a, b, ffn, norms):
+    rows = [a(X[t : t + 1], X[: t + 1], X[: t + 1]) for t in range(len(X))]
+    for norm, part in zip(norms, (lambda Y: torch.cat(rows), lambda Y: b(Y, S, S), ffn)):
+        X = norm(X + part(X))
+    return X
+""",
+        """
+def f(X, S, a, b, ffn, norms):
+    first, second, third = norms
+    X = first(X + a(X, X, X, mask=torch.tril(torch.ones(2 * [len(X)], dtype=bool))))
+    X = second(X + b(queries=X, keys=S, values=S, mask=None)).double().float()
+    return third(X + ffn(X))
 """,
     ),
     "translation/code-greedy": (

@@ -36,6 +36,12 @@ def recurrent(source_vocab, target_vocab):
     )
 
 
+def packed(source_vocab, target_vocab):
+    net = recurrent(source_vocab, target_vocab)
+    net.encoder = d2l.Seq2SeqEncoder(len(source_vocab), 16, 16, 1, bidirectional=True, packed=True)
+    return net
+
+
 MODELS = pytest.mark.parametrize("model", (transformer, recurrent))
 
 
@@ -114,7 +120,7 @@ def plain_loop(net, data_iter, lr, num_epochs, tgt_vocab):
 
 
 @pytest.mark.parametrize("num_steps", [8, 80])  # with much padding a gradient is small and not clipped
-@MODELS
+@pytest.mark.parametrize("model", (transformer, recurrent, packed))
 def test_the_fast_loop_takes_the_steps_of_the_plain_one(model, num_steps):
     batches, source_vocab, target_vocab = small_data(num_steps=num_steps)
     results = []
@@ -396,3 +402,12 @@ def test_every_right_token_gets_all_of_the_gradient():
     logits = torch.zeros(2, 4, dtype=torch.float64)
     some = F.cross_entropy(logits, torch.tensor([1, -100]), reduction="sum")
     assert some.item() == pytest.approx(math.log(4))
+
+
+def test_sentences_are_scored_as_one_by_one():
+    translator = d2l.load_translator("en", "vi")
+    asked = d2l.held_out_nmt("vi")[:5]
+    given = translator.src_vocab, translator.tgt_vocab, 10, "cpu"
+    scores = d2l.score_sentences(translator.net, asked, *given)
+    expected = [d2l.bleu(translator(one).text, answers, k=2) for one, answers in asked]
+    torch.testing.assert_close(scores, torch.tensor(expected))

@@ -397,3 +397,18 @@ def test_base_classes_name_what_a_subclass_must_define():
     ):
         with pytest.raises(NotImplementedError, match="does not define"):
             call()
+
+
+def test_recorded_norms_hold_what_the_chapter_says() -> None:
+    shares: dict[tuple[str, int, float, int, float], list[float]] = {}
+    for row in d2l.recorded_norms():
+        assert row["device"] and len(row["losses"]) == 100
+        recipe = tuple(row[key] for key in ("form", "blocks", "rate", "warmup", "clip"))
+        shares.setdefault(recipe, []).append(row["right_100"])
+    none = float("inf")
+    assert all(len(of_seeds) == 5 for of_seeds in shares.values())
+    for learned in (("post_norm", 2, 0.01, 1, none), ("pre_norm", 2, 0.01, 1, none)):
+        assert min(shares[learned]) == 1
+    assert min(shares["pre_norm", 24, 0.01, 1, none]) == min(shares["post_norm", 24, 0.01, 30, none]) == 1
+    assert max(shares["post_norm", 24, 0.01, 1, none]) == max(shares["post_norm", 24, 0.01, 1, 0.1]) == 0.125
+    assert max(shares["post_norm", 24, 0.005, 1, none]) == 0.5

@@ -1,6 +1,8 @@
 """The first page: its explorer answers at once, its map shows the way, it leads back to the last place."""
 
 import json
+import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,11 @@ from playwright.sync_api import expect
 import d2lmini as d2l
 from book import previews
 from book.build import page_names, table_of_contents
+from book.chapters import read
 from book.ext import welcome
+from book.ext.notebook import printed_code
 from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook.content import exercise_names
 from d2lmini.notebook.widgets import module_source
 from tools.paper.previews import EXPLORER, FIRST_VIEW, said_by, titles
 
@@ -118,7 +123,20 @@ def test_the_map_shows_the_way(browser, address):
         assert links == [f"{name}.html" for name in CHAPTERS]
         assert stations.locator("b").all_inner_texts() == [str(n + 1) for n in range(len(CHAPTERS))]
         for said in stations.locator(".times").all_inner_texts():
-            assert any(f"{minutes}" in said for minutes in (25, 30)), said
+            reading, practice = map(int, re.findall(r"\d+", said))
+            assert reading <= 60 and practice <= 40, said
+        paths = page.locator(".paths > div")
+        assert paths.count() == 3
+        afternoon = paths.first.locator("a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+        assert afternoon == [f"{name}.html" for name in welcome.PATHS["afternoon"].split()]
+        for path in paths.all():
+            expect(path.locator(".times")).to_be_visible()
+        # no station lies over another
+        boxes = stations.evaluate_all(
+            "all => all.map(s => s.getBoundingClientRect()).map(b => [b.x, b.y, b.right, b.bottom])"
+        )
+        for one, other in combinations(boxes, 2):
+            assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
         assert page.locator(".lane-title").count() == 4
     exercise = page.locator("[data-dots=complexity] i").first.get_attribute("data-id")
     page.evaluate(
@@ -133,13 +151,40 @@ def test_the_map_shows_the_way(browser, address):
     context.close()
 
 
-def test_a_page_takes_a_minute_for_125_words_or_10_lines():
-    text = "word " * 125 + "[link](an/address.ipynb) $a + b$\n\n```\nnot prose\n```"
+def test_a_page_takes_a_minute_for_100_words_or_4_lines():
+    text = "word " * 100 + "[link](an/address.ipynb) $a + b$\n\n```\nnot prose\n```"
     notebook = {"cells": [{"cell_type": "markdown", "source": text}, {"cell_type": "code", "source": "x"}]}
-    code = "x = 1\n\n# why\n" * 10
-    assert welcome.reading_minutes(notebook, []) == pytest.approx(127 / 125)
-    assert welcome.reading_minutes(notebook, [code]) == pytest.approx(127 / 125 + 1)
+    code = "x = 1\n\n# why\n" * 4
+    assert welcome.reading_minutes(notebook, []) == pytest.approx(102 / 100)
+    assert welcome.reading_minutes(notebook, [code]) == pytest.approx(102 / 100 + 1)
     assert [welcome.rounded(minutes) for minutes in (0, 4, 12.4, 12.6, 28)] == [5, 5, 10, 15, 30]
+    assert [welcome.hours(minutes) for minutes in (4, 80, 110, 125)] == ["0.5", "1.5", "2", "2"]
+
+
+def minutes_of(name):
+    notebook = read(ROOT / "chapters" / "en" / f"{name}.ipynb")
+    exercises = [one for one in exercise_names() if one.split("/")[0] == name]
+    return welcome.reading_minutes(notebook, printed_code(notebook)), welcome.EXERCISE * len(exercises)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_takes_no_longer_than_first_page_and_readme_say(name):
+    """An hour, as the map rounds it, half an hour or so for the exercises, an hour and a half in all."""
+    reading, practice = minutes_of(name)
+    assert welcome.rounded(reading) <= 60 and practice <= 36 and reading + practice <= 95
+
+
+def test_the_hours_of_a_path_are_those_of_its_chapters_as_far_as_they_exist():
+    stations = [{"name": name, "minutes": 50, "exercises": ["one"] * 10} for name in CHAPTERS]
+    found = {path["key"]: path for path in welcome.paths(stations)}
+    assert [station["name"] for station in found["everything"]["stations"]] == CHAPTERS
+    for path in found.values():
+        count = len(path["stations"])
+        assert count >= 3
+        assert float(path["reading"]) == pytest.approx(count * 50 / 60, abs=0.25)
+        assert float(path["practice"]) == pytest.approx(count * 30 / 60, abs=0.25)
+    shorter = welcome.paths([station for station in stations if station["name"] != "writing"])
+    assert len(shorter[1]["stations"]) == len(found["language_models"]["stations"]) - 1
 
 
 # ---- go on where you were

@@ -23,8 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     aside = ROOT / f"{LOCK}.new"
-    if (ROOT / LOCK).exists():
-        shutil.copy(ROOT / LOCK, aside)  # uv keeps the versions that it finds there
+    shutil.copy(ROOT / LOCK, aside)  # uv keeps the versions that it finds there
     command = [sys.executable, "-m", "uv", "--quiet", "pip", "compile", "book/requirements.txt"]
     command += ["--constraints", "requirements.txt", "--no-emit-index-url"]
     command += ["--universal", "--generate-hashes"]

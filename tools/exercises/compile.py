@@ -12,26 +12,14 @@ import json
 import random
 import re
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from book.chapters import (
-    LANGUAGES,
-    ROOT,
-    CourseError,
-    find,
-    lines,
-    path_of,
-    read as read_notebook,
-    shown,
-    source as source_of,
-    store,
-    write,
-)
+from book import chapters
+from book.chapters import LANGUAGES, ROOT, CourseError, shown
 from book.contents import pages, table_of_contents
 from d2lmini.notebook import content, widgets
 from tools.exercises import format as form
@@ -121,10 +109,10 @@ def _content(exercise: form.Exercise, name: str) -> dict[str, Any]:
 
 def _cells_of_page(path: Path, call: str, language: str) -> list[str]:
     """Return the fingerprints of the chapter's cells that define the function to be written."""
-    notebook = path_of(language, path.parent.name)
-    cells = read_notebook(notebook)["cells"] if call and notebook.exists() else []
-    codes = [source_of(cell) for cell in cells if cell["cell_type"] == "code"]
-    definition = re.compile(rf"^def {call.rpartition(', ')[2].rstrip(')')}\(", re.MULTILINE)
+    notebook = chapters.path_of(language, path.parent.name)
+    cells = chapters.read(notebook)["cells"] if call and notebook.exists() else []
+    codes = [chapters.source(cell) for cell in cells if cell["cell_type"] == "code"]
+    definition = re.compile(rf"^def {re.escape(call.rpartition(', ')[2].rstrip(')'))}\(", re.MULTILINE)
     return [content.cell_fingerprint(code) for code in codes if definition.search(code)]
 
 
@@ -150,36 +138,37 @@ def compile_all(checking: bool) -> tuple[list[str], list[str]]:
         wanted[COMPILED / path.parent.name / f"{path.stem}.json"] = text
     for old, new in formerly.items():
         if COMPILED / f"{old}.json" in wanted:
-            mistakes.append(
-                f"{shown(SOURCES / f'{new}.yaml', ROOT)}:1: formerly: {old} is an exercise of now"
-            )
+            place = f"{shown(SOURCES / f'{new}.yaml', ROOT)}:1"
+            mistakes.append(f"{place}: formerly: {old} is an exercise of now")
     if not mistakes:
         tables = {
             COMPILED / "formerly.json": dict(sorted(formerly.items())),
             COMPILED / "chapters.json": _numbers({path.parent.name for path in wanted}),
             SOURCES / "schema.json": form.schema(),
         }
-        for target, table in tables.items():
-            wanted[target] = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
-    stale = []
-    for path in sorted({*COMPILED.glob("*/*.json")} - wanted.keys()):
-        stale.append(f"{shown(path, ROOT)}: its YAML file is gone")
-        if not checking:
-            path.unlink()
-    for target, text in wanted.items():
-        if text and not (target.exists() and target.read_text(encoding="utf-8") == text):
-            stale.append(f"{shown(target, ROOT)}: not current")
-            if not checking:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                store(target, text.encode())
-    return mistakes, stale if checking else []
+        for path, table in tables.items():
+            wanted[path] = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+    gone = sorted({*COMPILED.glob("*/*.json")} - wanted.keys())
+    complete = {path: text.encode() for path, text in wanted.items() if text}
+    if checking:
+        stale = [f"{shown(path, ROOT)}: its YAML file is gone" for path in gone]
+        for path, data in complete.items():
+            if not path.exists() or path.read_bytes() != data:
+                stale.append(f"{shown(path, ROOT)}: not current")
+        return mistakes, stale
+    for path in gone:
+        path.unlink()
+    for path, data in complete.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        chapters.store(path, data)
+    return mistakes, []
 
 
 def _numbers(with_exercises: set[str]) -> dict[str, int]:
     """Return these chapters in the order of the course, each with its number; the others come last."""
-    chapters = [name for name, _, number in pages(table_of_contents(ROOT)) if number]
-    chapters += sorted(with_exercises - set(chapters))
-    return {name: number for number, name in enumerate(chapters, start=1) if name in with_exercises}
+    course = [name for name, _, number in pages(table_of_contents(ROOT)) if number]
+    course += sorted(with_exercises - set(course))
+    return {name: number for number, name in enumerate(course, start=1) if name in with_exercises}
 
 
 def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
@@ -193,8 +182,8 @@ def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
         CourseError: a notebook shows an exercise that does not exist.
     """
     stale: list[str] = []
-    for path in find(root=root):
-        notebook, cells = read_notebook(path), []
+    for path in chapters.find(root=root):
+        notebook, cells = chapters.read(path), []
         for cell in notebook["cells"]:
             for output in cell.get("outputs", ()):
                 old = "".join(output.get("data", {}).get("text/html", ""))
@@ -205,12 +194,12 @@ def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
                     except ValueError as error:
                         raise CourseError(f"{shown(path, root)}#{cell['id']}: {error}") from None
                     if new != old:
-                        output["data"]["text/html"] = lines(new)
+                        output["data"]["text/html"] = chapters.lines(new)
                         cells.append(cell["id"])
         if cells:
             stale.append(f"{shown(path, root)}: what is stored in {', '.join(cells)} is not current")
             if not checking:
-                write(path, notebook)
+                chapters.write(path, notebook)
     return stale
 
 
@@ -218,38 +207,27 @@ def renew_notebooks(checking: bool, root: Path = ROOT) -> list[str]:
 
 
 def described() -> Iterator[str]:
-    """Yield the format of an exercise: for each kind its keys, their types and meanings, and an example."""
-    examples: dict[type[form.Exercise], Path] = {}
-    for path in sorted(SOURCES.glob("*/*.yaml"), key=lambda path: path.stat().st_size, reverse=True):
-        if of_kind := form.model_of(read(path).data):
-            examples[of_kind] = path  # the shortest comes last
+    """Yield the format of an exercise: the parts of its schema with their keys, each kind with an example."""
+    longest_first = sorted(SOURCES.glob("*/*.yaml"), key=lambda path: path.stat().st_size, reverse=True)
+    examples = {form.model_of(read(path).data): shown(path, ROOT) for path in longest_first}
     yield (form.__doc__ or "").partition("\n\n")[2]
-    models: dict[str, type[form.Exercise]] = {**form.MODELS, "spot, with a picture": form.Picture}
-    for kind, model in models.items():
-        schema = model.model_json_schema()
-        yield from (f"## kind: {kind}", f"{model.__doc__}\n", *_keys(schema, schema["$defs"]), "")
-        if example := examples.get(model):
-            text = example.read_text(encoding="utf-8")
-            yield f"{shown(example, ROOT)}:\n\n{textwrap.indent(text, '    ')}"
-
-
-def _keys(schema: dict[str, Any], parts: dict[str, Any], indent: str = "") -> Iterator[str]:
-    """Yield a line for each key of a JSON schema, the keys of its entries below it."""
-    for key, value in schema["properties"].items():
-        optional = "" if key in schema.get("required", ()) else ", optional"
-        yield f"{indent}{key} ({_type(value)}{optional}): {value['description']}"
-        entry = parts.get(_type(value.get("items", {})), {})
-        if "title" in entry:  # a model
-            yield from _keys(entry, parts, f"{indent}    ")
+    for title, part in form.schema()["$defs"].items():
+        if "description" in part:
+            yield f"## {title}\n{part['description']}\n"
+            for key, value in part["properties"].items():
+                optional = "" if key in part["required"] else ", optional"
+                yield f"{key} ({_type(value)}{optional}): {value['description']}"
+            example = examples.get(vars(form)[title])
+            yield f"\nExample: {example}\n" if example else ""
 
 
 def _type(value: dict[str, Any]) -> str:
     value = value.get("anyOf", [value])[0]  # of two, the last is null
-    name, least = value.get("$ref", value.get("type", "")), value.get("minItems")
+    name = next((str(value[key]) for key in ("const", "$ref", "type") if key in value), "")
     if entries := value.get("items") or value.get("additionalProperties"):
-        several = "list of" if name == "array" else "names, each with"
+        least, several = value.get("minItems"), "list of" if name == "array" else "names, each with"
         return f"{several} {_type(entries)}" + (f", {least} or more" if least else "")
-    return str(name.rpartition("/")[2])
+    return name.rpartition("/")[2]
 
 
 def main(arguments: list[str]) -> int:

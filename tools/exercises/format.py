@@ -19,11 +19,9 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     PlainValidator,
     ValidationInfo,
-    ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
 )
@@ -37,7 +35,10 @@ from tools.exercises.text import PLACE, Mistake, to_html
 
 Mistakes = Iterator[Any]  # of tuples: the keys and indices from here on, and a sentence
 Names = frozenset[str]  # that texts of an exercise may show as {{name}}
-STRICT = ConfigDict(extra="forbid", strict=True)
+
+
+class Part(BaseModel, extra="forbid", strict=True):
+    """A mapping with known keys."""
 
 
 # ---- values
@@ -62,7 +63,7 @@ def _words(text: str, info: ValidationInfo[Names | None]) -> str:
     return to_html(text, str(info.field_name))
 
 
-def _once(value: Any, in_languages: ValidatorFunctionWrapHandler, info: ValidationInfo[Names | None]) -> Any:
+def _once(value: Any, in_languages: Callable[[Any], Any], info: ValidationInfo[Names | None]) -> Any:
     """Return a text by language, of one without words the same for each."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
         return in_languages(value)
@@ -129,7 +130,7 @@ def _picture(value: Any) -> dict[str, str]:
 LARGEST = exercise_numbers.LARGEST
 _word = Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_words)]
 _in_languages: Any = TypedDict("_in_languages", dict.fromkeys(LANGUAGES, _word))  # type: ignore[misc]
-setattr(_in_languages, "__pydantic_config__", STRICT)  # noqa: B010  mypy knows no such name
+setattr(_in_languages, "__pydantic_config__", Part.model_config)  # noqa: B010  mypy knows no such name
 _written = {
     "properties": {language: {"type": "string"} for language in LANGUAGES},
     "required": list(LANGUAGES),
@@ -154,12 +155,6 @@ Figure = Annotated[Any, PlainValidator(_picture), WithJsonSchema({"type": "strin
 
 RIGHT = "it is right; leave it out where it is wrong"
 TABLE = "the numbers, a list for each row"
-
-
-class Part(BaseModel):
-    """A mapping with known keys."""
-
-    model_config = STRICT
 
 
 # ---- the kinds

@@ -7,6 +7,7 @@ import random
 from collections.abc import Collection
 from functools import lru_cache
 from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import simpleeval
@@ -22,37 +23,24 @@ def _rounded(value: float, digits: int = 0) -> float:
     return round(value, min(max(digits, -15), 15)) if digits else round(value)
 
 
-FUNCTIONS: dict[str, Any] = {
-    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "log2", "ceil", "floor", "sin", "cos")},
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "round": _rounded,
-}
+_OF_MATH = ("sqrt", "exp", "log", "log2", "ceil", "floor", "sin", "cos")
+FUNCTIONS: dict[str, Any] = {name: getattr(math, name) for name in _OF_MATH}
+FUNCTIONS |= {"abs": abs, "min": min, "max": max, "round": _rounded}
 _BINARY = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _OPERATORS = {kind: simpleeval.DEFAULT_OPERATORS[kind] for kind in (*_BINARY, *_COMPARISONS, ast.USub)}
 
 
-class _Arithmetic(simpleeval.SimpleEval):
-    """Of simpleeval's language only numbers, names, operators and calls: no strings, lists or attributes."""
-
-    nodes: dict[type, Any]
-
-    def __init__(self) -> None:
-        super().__init__(operators=_OPERATORS, functions=FUNCTIONS)
-        known = (ast.Name, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.Call)
-        nodes: dict[type, Any] = {kind: self.nodes[kind] for kind in known}
-        self.nodes = {**nodes, ast.Constant: self._number}
-
-    @staticmethod
-    def _number(node: ast.Constant) -> float:
-        if not isinstance(node.value, int | float):
-            raise simpleeval.InvalidExpression("not a number")
-        return node.value
+def _number(node: ast.Constant) -> float:
+    if not isinstance(node.value, int | float):
+        raise simpleeval.InvalidExpression("not a number")
+    return node.value
 
 
-_arithmetic = _Arithmetic()
+# of simpleeval's language only numbers, names, operators and calls: no strings, lists or attributes
+_arithmetic: Any = simpleeval.SimpleEval(operators=_OPERATORS, functions=FUNCTIONS)
+_known = (ast.Name, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.Call)
+_arithmetic.nodes = {kind: _arithmetic.nodes[kind] for kind in _known} | {ast.Constant: _number}
 
 
 @lru_cache(maxsize=4096)
@@ -120,12 +108,10 @@ def variants(exercise: Any, places: Collection[tuple[str, str]], seed: str) -> l
         Mistake: a formula has no value, or too few sets fit.
     """
     draw = random.Random(seed)
-    found: list[dict[str, Any]] = []
+    sets: list[dict[str, Any]] = []
     for attempt in range(2000):
-        names: dict[str, float] = {
-            name: values[0] if attempt == 0 else draw.choice(values)
-            for name, values in exercise.parameters.items()
-        }
+        choose = draw.choice if attempt else itemgetter(0)
+        names: dict[str, float] = {name: choose(values) for name, values in exercise.parameters.items()}
         for name, formula in exercise.let.items():
             names[name] = _at("let", name, formula=formula, names=names)
         answer = _at("answer", formula=exercise.answer, names=names)
@@ -139,13 +125,13 @@ def variants(exercise: Any, places: Collection[tuple[str, str]], seed: str) -> l
             raise Mistake("the first variant breaks `where`, or two of its answers are (nearly) the same")
         text = {f"{name}:{form}" if form else name: shown(names[name], form) for name, form in places}
         variant = {"text": dict(sorted(text.items())), "answer": answer, "wrong": wrong}
-        if fits and clear and variant not in found:
-            found.append(variant)
-        if not exercise.parameters or len(found) == VARIANTS:
-            return found
-    if len(found) < 4:
-        raise Mistake(f"only {len(found)} sets of numbers satisfy `where`; four are the least")
-    return found
+        if fits and clear and variant not in sets:
+            sets.append(variant)
+        if not exercise.parameters or len(sets) == VARIANTS:
+            return sets
+    if len(sets) < 4:
+        raise Mistake(f"only {len(sets)} sets of numbers satisfy `where`; four are the least")
+    return sets
 
 
 def _at(*where: str | int, formula: str | float, names: dict[str, float]) -> Any:

@@ -71,12 +71,14 @@ def read(path: Path) -> Source:
         line = min(error.problem_mark.line, raw.count(b"\n")) if error.problem_mark else 0
         # by far the likeliest reason, and YAML's own words for it help nobody
         hint = "; a text with a colon in it needs quotes or |-" if "mapping values" in str(error) else ""
-        source.add_at(line, f"not YAML: {error.problem or error.context}{hint}")
+        source.add_at(line, f"not YAML: {str(error.problem or error.context)[:400]}{hint}")
     except YAMLError as error:  # a character that YAML does not allow
         line = raw.count(b"\n", 0, getattr(error, "position", 0))
         source.add_at(line, f"not YAML: {getattr(error, 'reason', error)}")
     except (RecursionError, LookupError):  # a %YAML directive
         source.add_at(0, "not YAML: nested too deep, or with a directive; leave out lines with %")
+    except ValueError as error:  # a key twice, one of them with a number of thousands of digits
+        source.add_at(0, f"a value cannot be read ({error})")
     else:
         if isinstance(data, dict):
             source.data = data

@@ -128,7 +128,7 @@ async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]
     free = asyncio.Semaphore(os.cpu_count() or 1)
     failed: list[CourseError] = []
 
-    async def one(path: Path) -> None:
+    async def execute_one(path: Path) -> None:
         async with free:
             stored, began, outcome = read(path), time.monotonic(), "failed"
             try:
@@ -141,7 +141,7 @@ async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]
             cells, seconds = len(stored["cells"]), time.monotonic() - began
             print(f"{shown(path, root)}: {cells} cells in {seconds:.1f} s, {outcome}", flush=True)
 
-    await asyncio.gather(*(one(path) for path in paths))
+    await asyncio.gather(*(execute_one(path) for path in paths))
     return failed
 
 

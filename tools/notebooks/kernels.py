@@ -39,7 +39,7 @@ class ThisPython(KernelSpecManager):
         if not self.other and sys.platform == "linux" and not any(map(os.path.exists, CARDS)):
             from jupyter_client.provisioning import KernelProvisionerFactory  # Colab's version may lack it
 
-            known = KernelProvisionerFactory.instance().provisioners
-            known["forked"] = EntryPoint("forked", "tools.notebooks.fork_provisioner:ForkedProvisioner", "")
+            forked = EntryPoint("forked", "tools.notebooks.fork_provisioner:ForkedProvisioner", "")
+            KernelProvisionerFactory.instance().provisioners["forked"] = forked
             spec.metadata["kernel_provisioner"] = {"provisioner_name": "forked"}
         return spec

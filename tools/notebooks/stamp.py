@@ -40,12 +40,9 @@ def first_cells(notebook: Notebook, language: str, address: str, version: str) -
     changed, comment = False, f"# {words(language)['first_cell']['installs']}\n"
     for cell in notebook["cells"]:
         text = source(cell)
-        if cell["cell_type"] != "code" or not INSTALLED.search(text):
-            continue
-        new = INSTALLED.sub(f"{address}@v{version}", COMMENT.sub(comment, text))
-        if new != text:
-            cell["source"] = lines(new)
-            changed = True
+        if cell["cell_type"] == "code" and INSTALLED.search(text):
+            cell["source"] = lines(INSTALLED.sub(f"{address}@v{version}", COMMENT.sub(comment, text)))
+            changed |= source(cell) != text
     return changed
 
 

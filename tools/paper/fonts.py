@@ -17,7 +17,7 @@ import csv
 import io
 import sys
 
-from fontTools.subset import Options, Subsetter
+from fontTools.subset import Options, Subsetter, parse_unicodes
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
@@ -49,8 +49,7 @@ def characters() -> set[int]:
 
 def letters() -> set[int]:
     """The characters of the web fonts."""
-    ends = ([int(end, 16) for end in part.split("-")] for part in LETTERS.split())
-    return {point for first, *last in ends for point in range(first, (last or [first])[0] + 1)}
+    return {*parse_unicodes(LETTERS)}
 
 
 def cut(font: TTFont, points: set[int], features: list[str], names: list[int]) -> None:
@@ -90,8 +89,8 @@ def web(source: str) -> None:
         written = io.BytesIO()
         font.save(written)
         font = TTFont(written)  # fontTools cuts what was read from a file, not what was changed since
-        kept = ["ccmp", "kern", "liga", "locl", "mark", "mkmk"]
-        cut(font, letters(), kept, [0, 1, 2, 3, 4, 6])
+        features = ["ccmp", "kern", "liga", "locl", "mark", "mkmk"]
+        cut(font, letters(), features, [0, 1, 2, 3, 4, 6])
         name(font, LATIN, style.capitalize())
         font.flavor = "woff2"
         font.save(STATIC / file)

@@ -6,11 +6,9 @@ kept; then the website is built anew, which offers it.
 """
 
 import argparse
-import os
+import io
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +17,16 @@ from playwright.sync_api import Browser, Error as BrowserError, Page, Route, syn
 
 from book import build
 from book.browser import browser_name, launch
-from book.chapters import ROOT
+from book.chapters import ROOT, store
 from book.contents import configuration
 from book.paper import document, fonts
+from book.paper.formulas import MARK
 from d2lmini.language import LANGUAGES, words
 from tools.bench_site import served
 from tools.paper.pdf_check import PdfError, check, destinations, pages_of
 
 TYPES = {".js": "text/javascript", ".ttf": "font/ttf", ".woff2": "font/woff2"}
 PRINTINGS = 4  # the second has the numbers of the first; more only if these moved something
-FORMULA = "\u2061"  # an invisible sign
 WIDTH = 605  # of the text on A4 in CSS pixels: explorers lay themselves out by it
 
 
@@ -46,11 +44,9 @@ def _open(browser: Browser, address: str, root: Path, site: Path, language: str)
         body = chinese[name] if name in chinese else document.file(name)
         route.fulfill(content_type=TYPES[Path(name).suffix], body=body)
 
+    html = "text/html; charset=utf-8"
     page.route(f"{base}paper/**", answer)
-    page.route(
-        base + document.ADDRESS,
-        lambda route: route.fulfill(content_type="text/html; charset=utf-8", body=text),
-    )
+    page.route(base + document.ADDRESS, lambda route: route.fulfill(content_type=html, body=text))
     page.goto(base + document.ADDRESS)
     page.evaluate("paper.assemble()")
     if letters := page.evaluate("paper.letters()"):
@@ -63,9 +59,7 @@ def _open(browser: Browser, address: str, root: Path, site: Path, language: str)
     return page
 
 
-def print_language(
-    browser: Browser, root: Path, site: Path, language: str, out: Path, say: Callable[[str], object] = print
-) -> int:
+def print_language(browser: Browser, root: Path, site: Path, language: str, out: Path) -> int:
     """Print one language into a file, check it, and return the number of its pages.
 
     Args:
@@ -74,31 +68,23 @@ def print_language(
         site: the finished website.
         language: folder of the site.
         out: the PDF; written in one step, when it is complete and right.
-        say: told what is happening, a line at a time.
 
     Raises:
         PdfError: something does not fit on paper, or the PDF is not what it has to be; `out` is untouched.
         FontMissing: there is no Chinese face to embed.
     """
-    start = time.perf_counter()
-
-    def tell(what: str) -> None:
-        say(f"pdf: {language}: {what} ({time.perf_counter() - start:.0f} s)")
-
     with served(site) as address, tempfile.TemporaryDirectory() as folder:
         page = _open(browser, address, root, site, language)
-        tell("laid out")
         asked = page.evaluate("paper.references()")
         numbers: dict[str, int] = {}
-        for printing in range(1, PRINTINGS + 1):
+        for printing in range(PRINTINGS):
             file = Path(folder) / f"{printing}.pdf"
             page.pdf(path=file, tagged=True, prefer_css_page_size=True, print_background=True)
-            tell(f"printed, {'the first time' if printing == 1 else 'with page numbers'}")
             with pikepdf.open(file) as pdf:
-                found = pages_of(pdf, asked)
-            if found == numbers:
+                now = pages_of(pdf, asked)
+            if now == numbers:
                 break
-            numbers = found
+            numbers = now
             page.evaluate("numbers => paper.setNumbers(numbers)", numbers)
         else:
             raise PdfError(f"the page numbers still move after {PRINTINGS} printings")
@@ -109,35 +95,33 @@ def print_language(
             _bookmark(pdf, lines)
             _tag_formulas(pdf)
             check(pdf, language, [(line["title"], numbers[line["id"]]) for line in lines])
-            count = len(pdf.pages)
-            out.parent.mkdir(parents=True, exist_ok=True)
-            aside = out.with_name(out.name + ".new")
             # the tags of so many formulas are many small objects: together they pack to a third
-            pdf.save(aside, object_stream_mode=pikepdf.ObjectStreamMode.generate, linearize=True)
-            os.replace(aside, out)
-    tell(f"{count} pages, {out.stat().st_size / 1e6:.1f} MB")
-    return count
+            packed = io.BytesIO()
+            pdf.save(packed, object_stream_mode=pikepdf.ObjectStreamMode.generate, linearize=True)
+            out.parent.mkdir(parents=True, exist_ok=True)
+            store(out, packed.getvalue())
+            return len(pdf.pages)
 
 
 def _finish(pdf: pikepdf.Pdf, language: str, root: Path) -> None:
     """Say what the document is, and not which browser made it."""
-    found = words(language)
+    texts = words(language)
     config = configuration(root)
     with pdf.open_metadata(set_pikepdf_as_editor=False) as metadata:
-        metadata["dc:title"] = found["site"]["title"]
+        metadata["dc:title"] = texts["site"]["title"]
         metadata["dc:creator"] = [config["author"]]
-        metadata["dc:description"] = found["site"]["tagline"]
-        metadata["dc:language"] = [found["language"]["tag"]]
-        metadata["dc:rights"] = found["site"]["licence"]
+        metadata["dc:description"] = texts["site"]["tagline"]
+        metadata["dc:language"] = [texts["language"]["tag"]]
+        metadata["dc:rights"] = texts["site"]["licence"]
         metadata["xmp:CreatorTool"] = "d2lmini"
 
 
 def _tag_formulas(pdf: pikepdf.Pdf) -> None:
-    """Tell formulas from pictures, by the mark that `assemble.js` puts before their names."""
+    """Tell formulas from pictures, by the mark that `book.paper.formulas` puts before their names."""
     for tag in pdf.objects:
-        if isinstance(tag, pikepdf.Dictionary) and "/Alt" in tag and str(tag.Alt).startswith(FORMULA):
+        if isinstance(tag, pikepdf.Dictionary) and "/Alt" in tag and str(tag.Alt).startswith(MARK):
             tag.S = pikepdf.Name.Formula
-            tag.Alt = pikepdf.String(str(tag.Alt).removeprefix(FORMULA))
+            tag.Alt = pikepdf.String(str(tag.Alt).removeprefix(MARK))
 
 
 def _bookmark(pdf: pikepdf.Pdf, lines: list[dict[str, Any]]) -> None:
@@ -154,25 +138,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="course.py pdf", description="Print the course, a PDF a language.")
     parser.add_argument("--lang", action="append", choices=LANGUAGES, help="only this one (repeatable)")
     options = parser.parse_args(arguments)
-    chosen = options.lang or list(LANGUAGES)
     if browser_name() != "chromium":
         print(f"D2LMINI_BROWSER: got {browser_name()!r}; only chromium prints PDFs.", file=sys.stderr)
         return 2
     failed = []
     try:
         site = build.build()
-        kept = {language: build.pdf_of(ROOT, language) for language in chosen}
+        files = {language: build.pdf_of(ROOT, language) for language in options.lang or LANGUAGES}
         with sync_playwright() as playwright:
             browser = launch(playwright)
-            for language in chosen:
+            for language, file in files.items():
+                print(f"pdf: {language}: being printed, twice", flush=True)
                 try:
-                    print_language(browser, ROOT, site, language, kept[language])
+                    count = print_language(browser, ROOT, site, language, file)
                 except (PdfError, fonts.FontMissing, BrowserError) as error:
                     failed.append(f"pdf: {language}: not made.\n{error}")
                     continue
-                for old in {*kept[language].parent.glob(f"{language}-*.pdf")} - {kept[language]}:
+                print(f"pdf: {language}: {count} pages, {file.stat().st_size / 1e6:.1f} MB", flush=True)
+                for old in {*file.parent.glob(f"{language}-*.pdf")} - {file}:
                     old.unlink()  # of other pages
-            browser.close()
         build.build()  # which offers what is there
     except (build.BuildError, BrowserError) as error:
         failed.append(f"pdf: not made.\n{error}")

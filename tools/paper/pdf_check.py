@@ -29,12 +29,12 @@ def pages_of(pdf: Pdf, names: Iterable[str]) -> dict[str, int]:
     Raises:
         PdfError: some have no destination.
     """
-    order = {page.objgen: number for number, page in enumerate(pdf.pages, 1)}
     places = destinations(pdf)
-    found = {name: order[places[f"/{name}"][0].objgen] for name in names if f"/{name}" in places}
-    if lost := [name for name in names if name not in found]:
+    pages = {name: Page(places[f"/{name}"][0]) for name in names if f"/{name}" in places}
+    numbers = {name: pdf.pages.index(page) + 1 for name, page in pages.items()}
+    if lost := [name for name in names if name not in numbers]:
         raise PdfError(f"not in the PDF: {', '.join(lost)}")
-    return found
+    return numbers
 
 
 def check(pdf: Pdf, language: str, contents: list[tuple[str, int]]) -> None:
@@ -58,11 +58,10 @@ def check(pdf: Pdf, language: str, contents: list[tuple[str, int]]) -> None:
 
 def outline(pdf: Pdf) -> list[tuple[str, int]]:
     """Return the titles and pages of the bookmarks, in order."""
-    order = {page.objgen: number for number, page in enumerate(pdf.pages, 1)}
 
     def walk(items: Iterable[Any]) -> Iterator[tuple[str, int]]:
         for item in items:
-            yield item.title, order[item.destination[0].objgen]
+            yield item.title, pdf.pages.index(Page(item.destination[0])) + 1
             yield from walk(item.children)
 
     with pdf.open_outline() as marks:
@@ -70,13 +69,13 @@ def outline(pdf: Pdf) -> list[tuple[str, int]]:
 
 
 def _document(pdf: Pdf, language: str) -> Iterator[str]:
-    found = words(language)
+    texts = words(language)
     root = pdf.Root
-    if str(root.get("/Lang")) != found["language"]["tag"]:
-        yield f"its language is {root.get('/Lang')}, not {found['language']['tag']}"
+    if str(root.get("/Lang")) != texts["language"]["tag"]:
+        yield f"its language is {root.get('/Lang')}, not {texts['language']['tag']}"
     if "/StructTreeRoot" not in root or not root.get("/MarkInfo", EMPTY).get("/Marked"):
         yield "it is not tagged"
-    if str(pdf.docinfo.get("/Title")) != found["site"]["title"]:
+    if str(pdf.docinfo.get("/Title")) != texts["site"]["title"]:
         yield f"its title is {pdf.docinfo.get('/Title')!s}"
     if not root.get("/ViewerPreferences", EMPTY).get("/DisplayDocTitle"):
         yield "its window shows the file's name, not the title"
@@ -86,7 +85,7 @@ def _pages(pdf: Pdf) -> Iterator[str]:
     for number, page in enumerate(pdf.pages, 1):
         if tuple(round(float(side)) for side in page.mediabox[2:]) != A4:
             yield f"page {number} is not A4"
-        painted = sum(str(one.operator) in PAINTING for one in pikepdf.parse_content_stream(page))
+        painted = sum(str(operation.operator) in PAINTING for operation in pikepdf.parse_content_stream(page))
         if painted <= FURNITURE:
             yield f"page {number} is blank"
 
@@ -103,11 +102,11 @@ def _fonts(pdf: Pdf) -> Iterator[str]:
 
 def fonts(pdf: Pdf) -> dict[str, Any]:
     """Return the fonts of all pages by their names; Type 3 fonts, which have none, by their numbers."""
-    found = {}
+    fonts_by_name = {}
     for page in pdf.pages:
         for _, font in page.obj.get("/Resources", EMPTY).get("/Font", EMPTY).items():
-            found[str(font.get("/BaseFont", font.objgen))] = font
-    return found
+            fonts_by_name[str(font.get("/BaseFont", font.objgen))] = font
+    return fonts_by_name
 
 
 def _links(pdf: Pdf) -> Iterator[str]:

@@ -18,6 +18,7 @@ from PIL.PngImagePlugin import PngInfo
 from book import build, previews
 from book.browser import launch
 from book.chapters import LANGUAGES, ROOT, path_of, read, source, store
+from book.contents import pages, table_of_contents
 from book.ext import assets, welcome
 from d2lmini.language import words
 from d2lmini.notebook.widgets import module_source
@@ -34,14 +35,11 @@ FIRST_VIEW = _module.partition("export default ")[2].rstrip(";\n")
 
 def titles(language: str) -> dict[str, str]:
     """Return what the picture of each page says, line by line: the course, a chapter's number, the title."""
-    toc = build.table_of_contents(ROOT)
-    chapters = [page["file"] for page in toc["parts"][0]["chapters"]]
-    found = {}
-    for name in build.page_names(toc):
-        heading = source(read(path_of(language, name))["cells"][0]).splitlines()[0]
-        number = str(chapters.index(name) + 1) if name in chapters else ""
-        found[name] = "\n".join([words(language)["site"]["title"], number, heading.removeprefix("# ")])
-    return found
+    lines_by_page = {}
+    for name, _, number in pages(table_of_contents(ROOT)):
+        heading = source(read(path_of(language, name))["cells"][0]).splitlines()[0].removeprefix("# ")
+        lines_by_page[name] = f"{words(language)['site']['title']}\n{number or ''}\n{heading}"
+    return lines_by_page
 
 
 def _picture(page: Any, language: str, said: str) -> bytes:
@@ -59,16 +57,16 @@ def _picture(page: Any, language: str, said: str) -> bytes:
     )
     page.set_content(picture)
     page.evaluate("document.fonts.ready.then(() => null)")
-    kept = PngInfo()
-    kept.add_itxt("Title", said)
-    return _packed(page.screenshot(), kept)
+    info = PngInfo()
+    info.add_itxt("Title", said)
+    return _packed(page.screenshot(), info)
 
 
-def _packed(screenshot: bytes, kept: PngInfo | None = None) -> bytes:
+def _packed(screenshot: bytes, info: PngInfo | None = None) -> bytes:
     drawn = Image.open(io.BytesIO(screenshot)).convert("RGB")
     packed = io.BytesIO()
     few = drawn.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    few.save(packed, "PNG", optimize=True, pnginfo=kept)
+    few.save(packed, "PNG", optimize=True, pnginfo=info)
     return packed.getvalue()
 
 
@@ -111,7 +109,6 @@ def main(arguments: list[str] | None = None) -> int:
         browser = launch(playwright)
         draw(browser)
         show_the_first_screen(browser, site)
-        browser.close()
     return 0
 
 

@@ -98,9 +98,8 @@ def train_plainly() -> None:
 
 def ways(path: Path) -> list[str]:
     """Return how to run a notebook: on another device only if it asks for a GPU."""
-    return [
-        way for way in WAYS if WAYS[way] == "perturbed" or "try_gpu()" in path.read_text(encoding="utf-8")
-    ]
+    asks = "try_gpu()" in path.read_text(encoding="utf-8")
+    return [way for way, module in WAYS.items() if asks or module == "perturbed"]
 
 
 def differences(path: Path, way: str) -> list[str]:

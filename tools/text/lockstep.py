@@ -8,11 +8,9 @@ chapters/exercises/translated.json. Comments of code are translated, too.
 """
 
 import argparse
-import io
 import json
 import re
 import sys
-import tokenize
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -36,7 +34,7 @@ from book.chapters import (
     store,
     write,
 )
-from book.stale import LANGUAGE_LINE, MAGIC, code, is_stale, source_hash
+from book.stale import LANGUAGE_LINE, MAGIC, code, comments_by_row, is_stale, source_hash
 
 TRANSLATIONS = LANGUAGES[1:]
 EXERCISES = "chapters/exercises"
@@ -67,26 +65,18 @@ class Comment(NamedTuple):
 
 def comments(text: str) -> list[Comment]:
     """Return the comments of a code cell; none if the cell is not Python."""
-    rows = MAGIC.sub(r"\1pass", text).split("\n")
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(rows)).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return []
-    starts = {
-        token.start[0] - 1: (token.start[1], token.string)
-        for token in tokens
-        if token.type == tokenize.COMMENT
-    }
-    plain = [re.sub(r"\s", "", row[: starts[i][0]] if i in starts else row) for i, row in enumerate(rows)]
-    found: list[Comment] = []
+    starts = comments_by_row(MAGIC.sub(r"\1pass", text))
+    rows = enumerate(text.split("\n"))
+    plain = [re.sub(r"\s", "", row[: starts[i][0]] if i in starts else row) for i, row in rows]
+    blocks: list[Comment] = []
     for i, (column, string) in starts.items():
-        block = found[-1] if found and not plain[i] else None
+        block = blocks[-1] if blocks and not plain[i] else None
         if block and not block.beside and block.last == i - 1:
-            found[-1] = block._replace(last=i, text=f"{block.text}\n{string}")
+            blocks[-1] = block._replace(last=i, text=f"{block.text}\n{string}")
         else:
             below = next(filter(None, plain[i:]), "")
-            found.append(Comment(i, i, column, bool(plain[i]), below, string))
-    return found
+            blocks.append(Comment(i, i, column, bool(plain[i]), below, string))
+    return blocks
 
 
 def carry_comments(english: str, translated: str) -> tuple[str, list[str]]:
@@ -203,28 +193,25 @@ def _english(text: str) -> str:
 def marked_exercises(root: Path) -> dict[str, dict[str, str]]:
     """Return, for each exercise and language, the hash of the English that it was translated from."""
     path = root / EXERCISES / "translated.json"
-    marked: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return marked
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 
-def stale_exercises(language: str, root: Path) -> list[str]:
-    """Return the exercises of a language whose English text changed, or that were never marked."""
-    marked = marked_exercises(root)
-    return [
-        name for name, now in english_exercises(root).items() if marked.get(name, {}).get(language) != now
-    ]
+def stale_exercises(language: str, root: Path) -> dict[str, str]:
+    """Return the exercises whose English text changed, or that were never marked, each with its hash now."""
+    now, marked = english_exercises(root), marked_exercises(root)
+    return {name: now[name] for name in now if marked.get(name, {}).get(language) != now[name]}
 
 
 def mark_exercises(language: str, wanted: str, root: Path) -> list[str]:
     """Note that an exercise, those of a chapter or all (`""`) say what the English says now; return them."""
-    now, marked = english_exercises(root), marked_exercises(root)
-    names = [name for name in now if wanted in ("", name, name.partition("/")[0])]
-    if "/" in wanted and not names:
+    names, marked = english_exercises(root), marked_exercises(root)
+    if "/" in wanted and wanted not in names:
         raise CourseError(f"{wanted}: no such exercise")
-    changed = [name for name in stale_exercises(language, root) if name in names]
+    stale = stale_exercises(language, root)
+    changed = [name for name in stale if wanted in ("", name, name.partition("/")[0])]
     for name in changed:
-        marked.setdefault(name, {})[language] = now[name]
-    rows = [f" {json.dumps(name)}: {json.dumps(marked[name])}" for name in now if name in marked]
+        marked.setdefault(name, {})[language] = stale[name]
+    rows = [f" {json.dumps(name)}: {json.dumps(marked[name])}" for name in names if name in marked]
     if rows:
         store(root / EXERCISES / "translated.json", ("{\n" + ",\n".join(rows) + "\n}\n").encode())
     return changed
@@ -239,9 +226,8 @@ def check(root: Path = ROOT) -> list[str]:
     english = {name: read(path_of("en", name, root)) for name in chapters("en", root)}
     for language in TRANSLATIONS:
         translated = {name: read(path_of(language, name, root)) for name in chapters(language, root)}
-        findings += [
-            f"{language} {name} -: has no English chapter" for name in translated if name not in english
-        ]
+        extra = sorted(translated.keys() - english)
+        findings += [f"{language} {name} -: has no English chapter" for name in extra]
         for name, notebook in english.items():
             slips = compare(notebook, translated[name]) if name in translated else [("-", "chapter missing")]
             findings += [f"{language} {name} {cell}: {what}" for cell, what in slips]
@@ -296,8 +282,8 @@ def mark_translated(english: Notebook, translated: Notebook, names: list[str]) -
         CourseError: there is no text with such an id in both.
     """
     ours, theirs = by_id(english), by_id(translated)
-    pairs = [(name, cell, theirs[name]) for name, cell in ours.items() if name in theirs]
-    texts = [name for name, *pair in pairs if {cell["cell_type"] for cell in pair} == {"markdown"}]
+    kinds = {name: {ours[name]["cell_type"], theirs[name]["cell_type"]} for name in ours if name in theirs}
+    texts = [name for name, pair in kinds.items() if pair == {"markdown"}]
     if unknown := set(names) - set(texts):
         raise CourseError(f"{', '.join(sorted(unknown))}: no text cell with this id in both languages")
     marked = []
@@ -343,13 +329,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser("course.py lockstep", description="List what is missing or behind.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="chapters for --copy-code; without: all")
     parser.add_argument("--copy-code", action="store_true", help="copy English code, insert missing cells")
-    parser.add_argument(
-        "--translated",
-        nargs="+",
-        metavar=("LANG", "CHAPTER [CELL"),
-        help="note that these texts, all of the chapter or of the language, say what the English says now; "
-        "CHAPTER/EXERCISE: this exercise",
-    )
+    about = "note that these texts, or all of the chapter or language, say what the English says now"
+    parser.add_argument("--translated", nargs="+", metavar=("LANG", "CHAPTER[/EXERCISE] [CELL"), help=about)
     options = parser.parse_args(arguments)
     try:
         if options.translated:

@@ -67,13 +67,13 @@ class Number(NamedTuple):
 
 def numbers(text: str) -> Iterator[Number]:
     """Yield the numbers of a text; the value of a percentage is the share."""
-    for found in NUMBER.finditer(text):
-        digits = re.sub(r"\D", "", found["digits"])
-        decimals = found["decimals"] or ""
-        power = int((found["raised"] or found["power"] or found["e"] or "0").translate(SUPERSCRIPT))
+    for match in NUMBER.finditer(text):
+        digits = re.sub(r"\D", "", match["digits"])
+        decimals = match["decimals"] or ""
+        power = int((match["raised"] or match["power"] or match["e"] or "0").translate(SUPERSCRIPT))
         written = f"{digits}{decimals}" + (f"e{power}" if power else "")
         unit = 10.0 ** (power - max(len(decimals) - 1, 0))
-        factor = PARTS.get(found["after"].strip(" \\"), 1)
+        factor = PARTS.get(match["after"].strip(" \\"), 1)
         yield Number(written, float(written) * factor, unit * factor / 2)
 
 
@@ -214,9 +214,9 @@ def _in_chapter(chapter: str, root: Path) -> list[Finding]:
 
 def main() -> int:
     """Print what is found; return 1 if anything is."""
-    found = check()
-    print(*found, sep="\n", end="\n" if found else "")
-    return int(bool(found))
+    findings = check()
+    print(*findings, sep="\n", end="\n" if findings else "")
+    return int(bool(findings))
 
 
 if __name__ == "__main__":

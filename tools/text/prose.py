@@ -155,13 +155,13 @@ def commonmark(markdown: str) -> Iterator[str]:
     """What Colab, GitHub or JupyterLab would show raw."""
     text = re.sub(r"^([ \t]*)(`{3,})(?!\{).*?^\1\2", "", markdown, flags=re.S | re.M)
     for pattern, name in NOT_COMMONMARK.items():
-        if found := pattern.search(text):
-            yield f"{name}, which not every reader shows: {found[0].strip()!r}"
+        if match := pattern.search(text):
+            yield f"{name}, which not every reader shows: {match[0].strip()!r}"
     formulas_out = re.sub(r"\$\$.*?\$\$|(?<!\\)\$[^$]+\$", "X", text, flags=re.S)
     for token in MarkdownIt("commonmark").enable("table").parse(formulas_out):
         for child in token.children or ():
-            if child.type == "text" and (found := re.search(r".{0,8}(\S\*|\*\S).{0,8}", child.content)):
-                yield f"emphasis that does not show (it wants a space outside): {found[0]!r}"
+            if child.type == "text" and (match := re.search(r".{0,8}(\S\*|\*\S).{0,8}", child.content)):
+                yield f"emphasis that does not show (it wants a space outside): {match[0]!r}"
 
 
 def normalized(text: str) -> Iterator[str]:
@@ -171,22 +171,19 @@ def normalized(text: str) -> Iterator[str]:
 
 
 @cache
-def _wrong_terms(root: Path) -> dict[str, list[tuple[re.Pattern[str], str, str]]]:
-    terms: dict[str, list[tuple[re.Pattern[str], str, str]]] = {language: [] for language in LANGUAGES}
+def _wrong_terms(language: str, root: Path) -> list[tuple[re.Pattern[str], str]]:
+    terms = []
     for row in glossary.read(root):
-        for language in LANGUAGES[1:]:
-            for wrong in filter(None, map(str.strip, (row[f"wrong_{language}"] or "").split(";"))):
-                edge = "" if re.search(f"[{HAN}]", wrong) else r"\b"  # Chinese has no spaces
-                pattern = re.compile(edge + re.escape(wrong) + edge, re.I)
-                terms[language].append((pattern, wrong, row[language]))
+        for wrong in filter(None, map(str.strip, row.get(f"wrong_{language}", "").split(";"))):
+            edge = "" if re.search(f"[{HAN}]", wrong) else r"\b"  # Chinese has no spaces
+            pattern = re.compile(edge + re.escape(wrong) + edge, re.I)
+            terms.append((pattern, f"{wrong!r}: the course says {row[language]!r}"))
     return terms
 
 
 def vocabulary(text: str, language: str, root: Path = ROOT) -> Iterator[str]:
     """The terms of the glossary, and not those it rules out."""
-    for pattern, wrong, right in _wrong_terms(root)[language]:
-        if pattern.search(text):
-            yield f"{wrong!r}: the course says {right!r}"
+    yield from (message for pattern, message in _wrong_terms(language, root) if pattern.search(text))
 
 
 def thousands(text: str, language: str) -> Iterator[str]:
@@ -194,8 +191,8 @@ def thousands(text: str, language: str) -> Iterator[str]:
     wrong, right = r"[, \u00a0]", "a thin space (U+2009)"
     if language == "zh":
         wrong, right = r"[, \u00a0\u2009]", "nothing"
-    for found in re.finditer(rf"(?<![\d.,])\d{{1,3}}(?:{wrong}\d{{3}})+(?![\d.,]\d|\d)", text):
-        yield f"thousands: {found[0]!r}, write {right} between them"
+    for match in re.finditer(rf"(?<![\d.,])\d{{1,3}}(?:{wrong}\d{{3}})+(?![\d.,]\d|\d)", text):
+        yield f"thousands: {match[0]!r}, write {right} between them"
 
 
 def vietnamese(text: str) -> Iterator[str]:
@@ -205,10 +202,10 @@ def vietnamese(text: str) -> Iterator[str]:
             yield f"spelling: {word!r} is no Vietnamese syllable"
         elif (right := tone_in_place(word)) != unicodedata.normalize("NFC", word):
             yield f"tone mark: {word!r}, write {right!r}"
-    for found in re.finditer(r"\w+ +[,.;:!?](?![\w.])", text):
-        yield f"space before punctuation: {found[0]!r}"
-    for found in re.finditer(r"(?<![\d.,])0,\d+", text):
-        yield f"decimal comma: {found[0]!r}; numbers are written as in the code"
+    for match in re.finditer(r"\w+ +[,.;:!?](?![\w.])", text):
+        yield f"space before punctuation: {match[0]!r}"
+    for match in re.finditer(r"(?<![\d.,])0,\d+", text):
+        yield f"decimal comma: {match[0]!r}; numbers are written as in the code"
 
 
 # Vietnamese (song song, parallel) and Chinese double many words on purpose: only those that never are
@@ -289,20 +286,20 @@ def typos(texts: list[Text], root: Path = ROOT) -> Iterator[Finding]:
     if result.returncode not in (0, 2):  # 2: there are typos
         raise RuntimeError(f"typos failed: {result.stderr.strip()}")
     for line in result.stdout.splitlines():
-        found = json.loads(line)
-        if found["type"] == "typo":
-            better = " or ".join(found["corrections"]) or "something else"
-            yield Finding(rows[found["line_num"] - 1][0], f"spelling: {found['typo']!r}, write {better}")
+        report = json.loads(line)
+        if report["type"] == "typo":
+            better = " or ".join(report["corrections"]) or "something else"
+            yield Finding(rows[report["line_num"] - 1][0], f"spelling: {report['typo']!r}, write {better}")
 
 
 def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
     """Return what is wrong with the language of these texts."""
-    found = list(typos([text for text in texts if text.language == "en"], root))
+    findings = list(typos([text for text in texts if text.language == "en"], root))
     english = {part for text in texts if text.language == "en" for part in paragraphs(text.text)}
     for where, language, text in texts:
         if language == PRINTED:
             if sentence := re.search(r"(?:\b[a-z]{2,}\b[ ,]+){4,}[a-z]{2,}", text):
-                found.append(Finding(where, f"printed in English: {sentence[0][:60]!r}; see d2l.text"))
+                findings.append(Finding(where, f"printed in English: {sentence[0][:60]!r}; see d2l.text"))
             continue
         words = prose(text)
         slips = [*normalized(text), *vocabulary(words, language, root), *said_twice(text, language)]
@@ -312,8 +309,8 @@ def check(texts: list[Text], root: Path = ROOT) -> list[Finding]:
             slips += RULES[language](words)
         if language != "en":
             slips += untranslated(text, language, english)
-        found += [Finding(where, slip) for slip in slips]
-    return found
+        findings += [Finding(where, slip) for slip in slips]
+    return findings
 
 
 def main() -> int:

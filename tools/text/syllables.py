@@ -2,11 +2,9 @@
 
 import re
 import unicodedata
-from functools import cache
 
 TONES = "\u0300\u0301\u0303\u0309\u0323"
 SHARP, HEAVY = "\u0301", "\u0323"
-_INITIALS = "b c ch d đ g gh gi h k kh l m n ng ngh nh p ph qu r s t th tr v x"
 _RIMES = """
 a ac ach ai am an ang anh ao ap at au ay ăc ăm ăn ăng ăp ăt âc âm ân âng âp ât âu ây
 e ec em en eng eo ep et ê êch êm ên ênh êp êt êu
@@ -17,32 +15,18 @@ u ua uc ui um un ung up ut uân uâng uât uây uê uêch uênh uơ uôc uôi u�
 uy uya uych uyn uynh uyt uyu uyên uyêt ư ưa ưc ưi ưng ưt ưu ươc ươi ươm ươn ương ươp ươt ươu
 y yêm yên yêng yêt yêu
 """
-INITIALS = ("", *_INITIALS.split())
-RIMES = set(_RIMES.split())
-FRONT = tuple("eêiy")
+RIMES = _RIMES.split()
+# what follows qu has lost its o or u: qu-ang is qu + oang
+AFTER_QU = [rime[1:] for rime in RIMES if rime[0] in "ou" and rime[1:] in RIMES] + ["ên", "êt", "ynh", "yt"]
+SYLLABLE = re.compile(
+    rf"""(?:(?:gh|k|ngh)(?=[eêiy]) | (?:c|g|ng)(?![eêiy])
+        | g(?=in?$|iê)  # gì, gìn, giếng: one i for both
+        | (?!iê) | (?:b|ch|d|đ|gi|h|kh|l|m|n|nh|p|ph|r|s|t|th|tr|v|x)(?!yê))(?:{"|".join(RIMES)})
+        | qu(?:{"|".join(AFTER_QU)})""",
+    re.X,
+)
 VOWEL = "aăâeêioôơuưy"
 PARTS = re.compile(rf"(qu|gi(?=[{VOWEL}])|[^{VOWEL}]*)([{VOWEL}]+)([^{VOWEL}]*)", re.I)
-
-
-def _fits(initial: str, rime: str) -> bool:
-    """Say whether an initial is spelled like this before this rime."""
-    if initial in ("gh", "k", "ngh"):
-        return rime.startswith(FRONT)
-    if initial in ("c", "ng"):
-        return not rime.startswith(FRONT)
-    if initial == "g":  # gì, gìn: one i for both
-        return not rime.startswith(FRONT) or rime in ("i", "in")
-    if initial == "qu":  # what follows has lost its o or u: qu-ang is qu + oang
-        return f"o{rime}" in RIMES or f"u{rime}" in RIMES or rime in ("ên", "êt")
-    if initial == "":
-        return not rime.startswith("iê")
-    return not rime.startswith("yê")
-
-
-@cache
-def _toneless() -> set[str]:
-    syllables = {initial + rime for initial in INITIALS for rime in RIMES if _fits(initial, rime)}
-    return syllables | {f"g{rime}" for rime in RIMES if rime.startswith("iê")}  # giếng: gi + iêng
 
 
 def split_tone(word: str) -> tuple[str, str]:
@@ -55,7 +39,7 @@ def split_tone(word: str) -> tuple[str, str]:
 def is_syllable(word: str) -> bool:
     """Say whether Vietnamese has such a syllable; its tone mark may stand on any vowel."""
     bare, tone = split_tone(word.lower())
-    if bare not in _toneless() or len(tone) > 1:
+    if not SYLLABLE.fullmatch(bare) or len(tone) > 1:
         return False
     return tone in (SHARP, HEAVY) if bare.endswith(("c", "ch", "p", "t")) else True
 
