@@ -3,6 +3,7 @@
 import math
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 import torch
 from torch import nn
@@ -22,6 +23,12 @@ MultiHeadAttention(
   (W_v): Linear(in_features=100, out_features=100, bias=False)
   (W_o): Linear(in_features=100, out_features=100, bias=False)
 )"""
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    yield
+    plt.close("all")
 
 
 # --- multi-head attention -----------------------------------------------------------------------------------
