@@ -102,6 +102,15 @@ from .heads import (
     replace_heads as replace_heads,
     translate_all as translate_all,
 )
+from .stories import Stories as Stories
+from .language_model import (
+    LanguageModel as LanguageModel,
+    PreNormBlock as PreNormBlock,
+    RMSNorm as RMSNorm,
+    SwiGLU as SwiGLU,
+)
+from .sampling import generate as generate, token_probabilities as token_probabilities
+from .writer import Writer as Writer, load_writer as load_writer
 from .complexity import (
     AttentionLayer as AttentionLayer,
     ConvolutionLayer as ConvolutionLayer,
@@ -128,7 +137,11 @@ from .notebook.plotting import (
     show_heatmaps as show_heatmaps,
     use_svg_display as use_svg_display,
 )
-from .notebook.animator import Animator as Animator, train_seq2seq as train_seq2seq
+from .notebook.animator import (
+    Animator as Animator,
+    train_language_model as train_language_model,
+    train_seq2seq as train_seq2seq,
+)
 from .notebook.figures import figure as figure
 from .notebook.exercises import exercise as exercise
 from .notebook.progress import progress as progress

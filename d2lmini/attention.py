@@ -9,6 +9,7 @@ gets exact zeros, and passes exact zeros back as gradients, in every floating-po
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -635,11 +636,17 @@ class MultiHeadAttention(nn.Module):
         num_heads: number of heads, a divisor of `num_hiddens`.
         dropout: probability of dropping a weight while training.
         bias: whether the four projections add a bias.
+        num_kv_heads: how many heads have keys and values of their own, a divisor of `num_heads`; as many
+            neighboring heads share each of them (grouped-query attention). Left out, all have their own.
+        turn: a `RotaryEmbedding` for the heads' width, which turns queries and keys by their positions, in
+            self-attention; it has no weights of its own.
+        qk_norm: makes a norm for the heads' width, as `RMSNorm`, once for queries and once for keys.
 
     Raises:
-        ValueError: `num_heads` does not divide `num_hiddens`.
+        ValueError: `num_heads` does not divide `num_hiddens`, or `num_kv_heads` not `num_heads`.
 
-    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
+    Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2; shared keys and values: Ainslie et
+    al., GQA, 2023; norms of queries and keys: Henry et al., Query-Key Normalization for Transformers, 2020.
 
     Example:
         >>> multi_head = MultiHeadAttention(100, 100, 100, num_hiddens=100, num_heads=5, dropout=0.5)
@@ -665,15 +672,31 @@ class MultiHeadAttention(nn.Module):
         num_heads: int,
         dropout: float,
         bias: bool = False,
+        *,
+        num_kv_heads: int | None = None,
+        turn: nn.Module | None = None,
+        qk_norm: Callable[[int], nn.Module] | None = None,
     ):
         _check_heads(num_hiddens, num_heads)
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        if num_kv_heads < 1 or num_heads % num_kv_heads:
+            raise ValueError(
+                f"num_kv_heads: got {num_kv_heads} for num_heads={num_heads}; each set of keys and values "
+                "serves as many heads. Choose a divisor of num_heads"
+            )
         super().__init__()
-        self.num_heads = num_heads
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.head_dim = num_hiddens // num_heads
         self.attention = DotProductAttention(dropout)
         self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
-        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
-        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_kv_heads * self.head_dim, bias=bias)
+        self.W_v = nn.Linear(value_size, num_kv_heads * self.head_dim, bias=bias)
         self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+        # named only where they are there, so that others print and are saved as in D2L
+        if turn is not None:
+            self.turn = turn
+        if qk_norm is not None:
+            self.q_norm, self.k_norm = qk_norm(self.head_dim), qk_norm(self.head_dim)
 
     def forward(
         self,
@@ -701,22 +724,24 @@ class MultiHeadAttention(nn.Module):
         """
         return self.attend(queries, *self.project(keys, values), valid_lens, mask)
 
-    def project(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    def project(self, keys: Tensor, values: Tensor, offset: int = 0) -> tuple[Tensor, Tensor]:
         """Do the half of a forward that needs no queries: what comes out can be kept and used for many.
 
         Args:
             keys: shape (batch, keys, key_size).
             values: shape (batch, keys, value_size).
+            offset: position of the first key, where keys are turned by their positions.
 
         Returns:
-            The projected keys and values, all heads side by side, both of shape (batch, keys, num_hiddens).
+            The keys and values of all heads that have their own, side by side, both of shape
+            (batch, keys, num_kv_heads * head_dim): that is num_hiddens, unless heads share.
 
         Raises:
             ValueError: a shape does not fit.
         """
         _check_input("keys", keys, self.W_k.in_features)
         _check_input("values", values, self.W_v.in_features)
-        return self.W_k(keys), self.W_v(values)
+        return self._placed(self.W_k(keys), "k_norm", offset), self.W_v(values)
 
     def attend(
         self,
@@ -728,21 +753,37 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """Do the other half: attend to keys and values that `project` has made.
 
-        Args and errors are those of `forward`, but keys and values have shape (batch, keys, num_hiddens).
+        Args and errors are those of `forward`, but keys and values have the shape that `project` returns.
+        Where positions turn queries, the last query stands at the position of the last key.
 
         Returns:
             Shape (batch, queries, num_hiddens).
         """
         _check_input("queries", queries, self.W_q.in_features)
         for name, X in (("keys", keys), ("values", values)):
-            _check_input(name, X, self.W_q.out_features)
+            _check_input(name, X, self.W_k.out_features)
+        offset = max(0, keys.shape[1] - queries.shape[1])
         # As views with an axis for the heads; `transpose_qkv` would have to copy.
-        Q = _split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, num_hiddens / heads)
-        K = _split_heads(keys, self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
-        V = _split_heads(values, self.num_heads)  # (batch, heads, keys, num_hiddens / heads)
+        Q = self._placed(self.W_q(queries), "q_norm", offset)
+        Q = _split_heads(Q, self.num_heads)  # (batch, heads, queries, head_dim)
+        K = _split_heads(keys, self.num_kv_heads)  # (batch, num_kv_heads, keys, head_dim)
+        V = _split_heads(values, self.num_kv_heads)  # (batch, num_kv_heads, keys, head_dim)
+        if self.num_kv_heads < self.num_heads:  # a copy for each head of a group: (batch, heads, keys, head_dim)
+            K, V = (X.repeat_interleave(self.num_heads // self.num_kv_heads, dim=1) for X in (K, V))
         masks = (valid_lens,) if mask is None else (valid_lens, mask)  # a module of D2L's takes no mask
-        output = self.attention(Q, K, V, *masks)  # (batch, heads, queries, num_hiddens / heads)
+        output = self.attention(Q, K, V, *masks)  # (batch, heads, queries, head_dim)
         return self.W_o(_join_heads(output))  # (batch, queries, num_hiddens)
+
+    def _placed(self, X: Tensor, norm: str, offset: int) -> Tensor:
+        """Normalize and turn queries or keys, head by head, if that is asked for; the shape stays."""
+        if not hasattr(self, "turn") and not hasattr(self, norm):
+            return X
+        X = _split_heads(X, X.shape[-1] // self.head_dim)  # (batch, heads, n, head_dim)
+        if hasattr(self, norm):
+            X = getattr(self, norm)(X)
+        if hasattr(self, "turn"):
+            X = self.turn(X, offset)
+        return _join_heads(X)
 
 
 def _check_input(name: str, X: Tensor, width: int) -> None:

@@ -24,7 +24,7 @@ from d2lmini.transformer import TransformerDecoder, TransformerEncoder
 DIRECTIONS = ("en-fr", "en-vi", "en-zh", "fr-en", "vi-en", "zh-en")
 CHECKPOINTS = files("d2lmini") / "assets" / "checkpoints"
 SHARED = ("decoder.dense.weight", "decoder.embedding.weight")  # one matrix; the file holds the second
-_TYPES = {"I8": torch.int8, "F32": torch.float32}
+_TYPES = {"I8": torch.int8, "F16": torch.float16, "F32": torch.float32}
 _NAMES = {"en": "English", "fr": "French", "vi": "Vietnamese", "zh": "Chinese"}
 
 
@@ -223,18 +223,18 @@ def make_net(
     return net
 
 
-def read_checkpoint(direction: str) -> tuple[dict[str, str], dict[str, Tensor]]:
+def read_checkpoint(name: str) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Return the metadata and the tensors of a checkpoint, as its file has them."""
-    raw = (CHECKPOINTS / f"{direction}.safetensors").read_bytes()
+    raw = (CHECKPOINTS / f"{name}.safetensors").read_bytes()
     begin = 8 + int.from_bytes(raw[:8], "little")
     header = json.loads(raw[8:begin])
     meta = header.pop("__metadata__")
     data = bytearray(raw[begin:])  # torch wants memory that may be written to
     tensors = {}
-    for name, entry in header.items():
+    for key, entry in header.items():
         first, last = entry["data_offsets"]
         flat = torch.frombuffer(memoryview(data)[first:last], dtype=_TYPES[entry["dtype"]])
-        tensors[name] = flat.reshape(entry["shape"])
+        tensors[key] = flat.reshape(entry["shape"])
     return meta, tensors
 
 

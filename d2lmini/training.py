@@ -1,4 +1,4 @@
-"""Train a sequence-to-sequence model: the loss that leaves out padding, small tools, the training loop."""
+"""Train: the loss that leaves out padding, small tools, the loops of translators and of language models."""
 
 import sys
 import time
@@ -12,6 +12,8 @@ from torch.nn import functional as F
 
 from d2lmini.attention import sequence_mask
 from d2lmini.data import Vocab, special_token
+
+PAD = 1  # the number of <pad> in a Vocab of stories: the first after <unk>
 
 # ---- the loss
 
@@ -255,12 +257,58 @@ def _trimmed(batch: Sequence[Tensor], source: bool) -> tuple[Tensor, Tensor, Ten
     return X, X_valid_len, Y[:, : int(Y_valid_len.max())], Y_valid_len
 
 
-def terminal_line(num_epochs: int) -> Callable[[int, float], None]:
+def train_language_model(
+    net: nn.Module,
+    X: Tensor,
+    num_steps: int,
+    lr: float,
+    batch_size: int,
+    on_step: Callable[[int, float], None],
+) -> list[float]:
+    """Train a model to name the next token: the loop of `d2l.train_language_model`, which shows the loss.
+
+    Arguments, result and errors are those of `d2l.train_language_model`.
+    """
+    for name, least in (("num_steps", num_steps), ("batch_size", batch_size)):
+        if least < 1:
+            raise ValueError(f"{name}: got {least}; it is 1 or more")
+    if lr <= 0:
+        raise ValueError(f"lr: got {lr}; a learning rate is positive")
+    if X.dim() != 2 or X.shape[1] < 2 or not len(X):
+        raise ValueError(
+            f"X: got shape {tuple(X.shape)}; texts have shape (texts, tokens), 2 tokens or more each. "
+            "Give Stories.batch, or rows of your own"
+        )
+    device = next(net.parameters()).device
+    net.train()
+    optimizer = torch.optim.AdamW(
+        net.parameters(), lr=lr, betas=(0.9, 0.95), weight_decay=0.01, fused=device.type in ("cpu", "cuda")
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / 50, 1, (num_steps - step) / (0.3 * num_steps))
+    )
+    losses = []
+    for step in range(1, num_steps + 1):
+        rows = torch.arange((step - 1) * batch_size, step * batch_size) % len(X)
+        batch = X[rows.to(X.device)]
+        batch = batch[:, (batch != PAD).any(dim=0)].to(device)  # the rest is padding in every row
+        Y, _ = net(batch[:, :-1])  # (batch, n - 1, vocabulary): at each token the scores of the next
+        loss = F.cross_entropy(Y.flatten(0, 1), batch[:, 1:].flatten(), ignore_index=PAD)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        on_step(step, losses[-1])
+    return losses
+
+
+def terminal_line(num: int, unit: str = "epoch") -> Callable[[int, float], None]:
     """Show the loss in one line of a terminal, and nothing where there is no terminal."""
 
-    def show(epoch: int, loss: float) -> None:
+    def show(now: int, loss: float) -> None:
         if sys.stderr.isatty():
-            end = "\n" if epoch == num_epochs else ""
-            print(f"\repoch {epoch}/{num_epochs}, loss {loss:.3f}", end=end, file=sys.stderr, flush=True)
+            end = "\n" if now == num else ""
+            print(f"\r{unit} {now}/{num}, loss {loss:.3f}", end=end, file=sys.stderr, flush=True)
 
     return show

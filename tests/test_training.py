@@ -179,11 +179,11 @@ def test_a_terminal_shows_one_line_and_a_file_none(monkeypatch, capsys):
 def test_a_notebook_shows_a_curve_of_some_fifty_points(monkeypatch):
     curves = []
     monkeypatch.setattr(animator, "kernel_shell", object)
-    monkeypatch.setattr(animator, "TrainingCurve", lambda num_epochs: curves.append(num_epochs) or print)
+    monkeypatch.setattr(animator, "TrainingCurve", lambda *of: curves.append(of) or print)
     train(2)
-    assert curves == [2]
+    assert curves == [("epoch", 2)]
     monkeypatch.undo()
-    curve = animator.TrainingCurve(120)
+    curve = animator.TrainingCurve("epoch", 120)
     for epoch in range(1, 121):
         curve(epoch, 1 / epoch)
     (epochs,), (losses,) = curve.animator.X, curve.animator.Y

@@ -166,20 +166,21 @@ def _each(values: Any) -> list[Any]:
 
 
 class TrainingCurve:
-    """The loss of `train_seq2seq`: called after each epoch, it draws about 50 of all points.
+    """The loss of a training: called after each epoch or step, it draws about 50 of all points.
 
     Args:
-        num_epochs: how many epochs there will be.
+        unit: what is counted, `"epoch"` or `"step"`.
+        num: how many there will be.
     """
 
-    def __init__(self, num_epochs: int) -> None:
-        self.epoch, self.num_epochs = 0, num_epochs
-        self.animator = Animator("epoch", "loss", xlim=[1, max(2, num_epochs)], figsize=(4.5, 2.5))
+    def __init__(self, unit: str, num: int) -> None:
+        self.now, self.num = 0, num
+        self.animator = Animator(unit, "loss", xlim=[1, max(2, num)], figsize=(4.5, 2.5))
 
-    def __call__(self, epoch: int, loss: float) -> None:
-        self.epoch = epoch
-        if epoch % max(1, self.num_epochs // 50) == 0 or epoch in (1, self.num_epochs):
-            self.animator.add(epoch, loss)
+    def __call__(self, now: int, loss: float) -> None:
+        self.now = now
+        if now % max(1, self.num // 50) == 0 or now in (1, self.num):
+            self.animator.add(now, loss)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -238,13 +239,68 @@ def train_seq2seq(
     """
     from d2lmini import training  # a plot alone needs no torch
 
-    curve = TrainingCurve(num_epochs) if on_epoch is None and kernel_shell() else None
-    show = on_epoch or curve or training.terminal_line(num_epochs)
+    given = (net, data_iter, lr, num_epochs, tgt_vocab, device)
+    return _shown(lambda show: training.train_seq2seq(*given, show), "epoch", num_epochs, on_epoch)
+
+
+def train_language_model(
+    net: "nn.Module",
+    X: "Tensor",
+    num_steps: int,
+    lr: float = 2e-3,
+    batch_size: int = 32,
+    on_step: Callable[[int, float], None] | None = None,
+) -> list[float]:
+    """Train a language model to name the next token everywhere at once, and show the loss meanwhile.
+
+    AdamW; the learning rate rises for 50 steps, stays, and falls to 0 in the last 30 percent.
+
+    Args:
+        net: a `LanguageModel`; `net(tokens)` returns scores and a state.
+        X: texts as numbers, shape (texts, n), on any device; 1 is `<pad>`, after a text's end. They are taken in
+            their order, and again from the first when all were read.
+        num_steps: how many minibatches to learn from.
+        lr: the largest learning rate.
+        batch_size: texts in a minibatch.
+        on_step: called after each step with its number, from 1, and its loss. Left out, the loss is shown as
+            a curve in a notebook, in one line in a terminal.
+
+    Returns:
+        The mean cross-entropy of a token in each step, in nats.
+
+    Raises:
+        ValueError: `num_steps` or `batch_size` is less than 1, `lr` is not positive, or `X` is no rectangle of
+            two tokens or more a row.
+
+    Example:
+        >>> import torch
+        >>> import d2lmini as d2l
+        >>> _ = torch.manual_seed(0)
+        >>> model = d2l.LanguageModel(41, 16, [d2l.PreNormBlock(16, 2, d2l.PositionWiseFFN(16, 64, 16))])
+        >>> losses = d2l.train_language_model(model, d2l.Stories("en").batch(64, seed=0), num_steps=20)
+        >>> len(losses), losses[-1] < losses[0]
+        (20, True)
+    """
+    from d2lmini import training
+
+    given = (net, X, num_steps, lr, batch_size)
+    return _shown(lambda show: training.train_language_model(*given, show), "step", num_steps, on_step)
+
+
+def _shown(
+    train: Callable[[Callable[[int, float], None]], Any],
+    unit: str,
+    num: int,
+    on_each: Callable[[int, float], None] | None,
+) -> Any:
+    """Run a training that reports each epoch or step, and show its loss unless the caller does."""
+    from d2lmini import training
+
+    curve = TrainingCurve(unit, num) if on_each is None and kernel_shell() else None
     try:
-        return training.train_seq2seq(net, data_iter, lr, num_epochs, tgt_vocab, device, show)
+        return train(on_each or curve or training.terminal_line(num, unit))
     except KeyboardInterrupt:
         if curve is None:
             raise
         curve.animator.finish()
-        stopped = message("training_interrupted", epoch=curve.epoch, epochs=num_epochs)
-        raise Interrupted(stopped) from None
+        raise Interrupted(message(f"training_interrupted_{unit}", now=curve.now, all=num)) from None

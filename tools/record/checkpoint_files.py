@@ -1,4 +1,4 @@
-"""Write the files of the translators that the package ships, and the card that describes them."""
+"""Write the files of the models that the package ships, and the card that describes them."""
 
 import json
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from book.chapters import store
 from d2lmini.checkpoints import DIRECTIONS, SHARED, Translator, read_checkpoint
 from tools.record.translators import CONFIG, RECIPE, eight_bits
 
+TYPES = {torch.int8: "I8", torch.float16: "F16", torch.float32: "F32"}
 CARD = """# Six small translators
 
 Transformers of two blocks on either side, 64 wide, with 4 heads and a feed-forward network of 128, trained
@@ -29,7 +30,7 @@ words in new company: most differ from some sentence trained on in a single word
 
 
 def write(path: Path, translator: Translator, measured: Mapping[str, Any]) -> None:
-    """Write a checkpoint in the safetensors format: matrices as 8-bit rows, all or nothing."""
+    """Write the checkpoint of a translator: matrices as 8-bit rows."""
     config = {**CONFIG, "source": translator.source, "target": translator.target}
     meta: dict[str, object] = {"config": config, "about": {**translator.about, **measured}}
     vocabularies = {"src_vocab": translator.src_vocab, "tgt_vocab": translator.tgt_vocab}
@@ -42,15 +43,23 @@ def write(path: Path, translator: Translator, measured: Mapping[str, Any]) -> No
             tensors[name] = tensor
             continue
         tensors[name], tensors[f"{name}.scale"] = eight_bits(tensor)
-    # F32 before I8, so that numbers of four bytes begin at multiples of four
-    tensors = dict(sorted(tensors.items(), key=lambda item: (item[1].dtype == torch.int8, item[0])))
+    save(path, meta, tensors)
+
+
+def save(path: Path, meta: Mapping[str, object], tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors and what there is to say of them in the safetensors format, all or nothing."""
+    # F32 before F16 before I8, so that numbers of four bytes begin at multiples of four
+    ordered = sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0]))
     plain = {name: json.dumps(value, ensure_ascii=False) for name, value in meta.items()}
     header: dict[str, object] = {"__metadata__": plain}
     data = b""
-    for name, tensor in tensors.items():
+    for name, tensor in ordered:
         begin, data = len(data), data + tensor.contiguous().numpy().tobytes()
-        dtype = "I8" if tensor.dtype == torch.int8 else "F32"
-        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [begin, len(data)]}
+        header[name] = {
+            "dtype": TYPES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [begin, len(data)],
+        }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     path.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""Train the translators that the package ships, each from the same seed: `python3 course.py checkpoints`.
+"""Train the models that the package ships, each from the same seed: `python3 course.py checkpoints`.
 
-The recipe is in tools/record/translators.py; `--choose` measures another on sentences taken from those to
-train on, never on those held out.
+The recipes are in translators.py and writers.py beside this file; `--choose` measures another recipe of a
+translator on sentences taken from those to train on, never on those held out.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from tools.record import ASSETS as PACKAGE_ASSETS
 from tools.record.checkpoint_files import card, write
 from tools.record.translation import small_translator
 from tools.record.translators import RECIPE, Sentences, train
+from tools.record.writers import NAMES, STEPS, make_writer_file
 
 ASSETS = PACKAGE_ASSETS / "checkpoints"
 EVERY = 17  # with --choose, every 17th sentence is kept for measuring
@@ -26,13 +27,15 @@ EVERY = 17  # with --choose, every 17th sentence is kept for measuring
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the checkpoints that are named, or all."""
-    parser = argparse.ArgumentParser(prog="checkpoints", description="Train the translators of the package.")
-    parser.add_argument("directions", nargs="*", metavar="DIRECTION", help=f"of {', '.join(DIRECTIONS)}")
+    parser = argparse.ArgumentParser(prog="checkpoints", description="Train the models of the package.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join((*DIRECTIONS, *NAMES))}")
     parser.add_argument("--choose", action="store_true", help="keep some sentences to measure; write nothing")
     parser.add_argument("--epochs", type=int, default=RECIPE["epochs"])
+    parser.add_argument("--steps", type=int, default=STEPS, help="of a writer")
     options = parser.parse_args(arguments)
-    if unknown := set(options.directions) - set(DIRECTIONS):
-        parser.error(f"no such direction: {', '.join(sorted(unknown))}; choose of {', '.join(DIRECTIONS)}")
+    known = (*DIRECTIONS, *NAMES)
+    if unknown := set(options.names) - set(known):
+        parser.error(f"no such model: {', '.join(sorted(unknown))}; choose of {', '.join(known)}")
     torch.set_num_threads(1)  # sums in another order end in other weights
     with locked(ROOT / "_build" / "checkpoints.lock", "checkpoints: another run makes some; this one waits"):
         sweep([ASSETS])
@@ -40,8 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def make(options: argparse.Namespace) -> None:
-    """Train, measure and store one direction after the other."""
-    for direction in options.directions or DIRECTIONS:
+    """Train, measure and store one model after the other."""
+    for name in NAMES:
+        if name in options.names or not options.names:
+            make_writer_file(ASSETS / f"{name}.safetensors", options.steps)
+    for direction in [name for name in options.names or DIRECTIONS if name in DIRECTIONS]:
         source, target = direction.split("-")
         sentences = list(course_sentences(source, target, "train").items())
         if options.choose:
