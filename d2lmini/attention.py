@@ -768,7 +768,7 @@ class MultiHeadAttention(nn.Module):
         Q = _split_heads(Q, self.num_heads)  # (batch, heads, queries, head_dim)
         K = _split_heads(keys, self.num_kv_heads)  # (batch, num_kv_heads, keys, head_dim)
         V = _split_heads(values, self.num_kv_heads)  # (batch, num_kv_heads, keys, head_dim)
-        if self.num_kv_heads < self.num_heads:  # a copy for each head of a group: (batch, heads, keys, head_dim)
+        if self.num_kv_heads < self.num_heads:  # a copy for each head
             K, V = (X.repeat_interleave(self.num_heads // self.num_kv_heads, dim=1) for X in (K, V))
         masks = (valid_lens,) if mask is None else (valid_lens, mask)  # a module of D2L's takes no mask
         output = self.attention(Q, K, V, *masks)  # (batch, heads, queries, head_dim)

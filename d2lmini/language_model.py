@@ -82,7 +82,8 @@ class PreNormBlock(nn.Module):
         num_heads: number of heads, a divisor of `num_hiddens`.
         ffn: the feed-forward network, from and to `num_hiddens`.
         norm: makes a norm for a width: `nn.LayerNorm` or `RMSNorm`.
-        num_kv_heads, qk_norm: as in `MultiHeadAttention`.
+        num_kv_heads: as in `MultiHeadAttention`.
+        qk_norm: the same.
         rotary: whether queries and keys are turned by their positions.
 
     Raises:
@@ -230,4 +231,5 @@ class LanguageModel(nn.Module):
         Raises:
             RuntimeError: there was no forward yet.
         """
-        return [blk.attention.attention.attention_weights for blk in self.blks]  # type: ignore[union-attr]
+        blocks: Any = self.blks
+        return [blk.attention.attention.attention_weights for blk in blocks]

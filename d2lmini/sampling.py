@@ -16,10 +16,10 @@ def token_probabilities(
     Args:
         logits: a score for each token, shape (..., vocabulary).
         temperature: scores are divided by it: below 1 the probable become more so, above 1 all come closer.
-        top_k: only the `top_k` most probable tokens keep their probability; 1 always takes the best. Of tokens
-            equally probable the first in the vocabulary stay.
-        top_p: only the most probable tokens keep theirs, as few as together have at least `top_p`. It looks at
-            what temperature and `top_k` have left.
+        top_k: only the `top_k` most probable tokens keep their probability; 1 always takes the best. Of
+            tokens equally probable the first in the vocabulary stay.
+        top_p: only the most probable tokens keep theirs, as few as together have at least `top_p`. It looks
+            at what temperature and `top_k` have left.
 
     Returns:
         Shape (..., vocabulary); each row sums to 1.
@@ -80,7 +80,9 @@ def generate(
         net: a `LanguageModel`, or anything that is called and answers like one.
         beginning: numbers of the tokens to go on from, at least one.
         num_tokens: how many tokens to write at most.
-        temperature, top_k, top_p: as in `token_probabilities`.
+        temperature: as in `token_probabilities`.
+        top_k: the same.
+        top_p: the same.
         generator: what to draw from, on the CPU; PyTorch's own if it is left out.
         stop: a token after which the text ends, as `<eos>`.
         cached: keep keys and values of what was read; the text is the same without, and takes longer.
@@ -103,13 +105,13 @@ def generate(
         raise ValueError("beginning: it is empty; a model goes on from 1 token or more, as <bos>")
     if num_tokens < 0:
         raise ValueError(f"num_tokens: got {num_tokens}; write 0 tokens or more")
-    chosen = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-    token_probabilities(torch.zeros(1), **chosen)  # refused before anything is computed
+    chosen = (temperature, top_k, top_p)
+    token_probabilities(torch.zeros(1), *chosen)  # refused before anything is computed
     device = next(net.parameters()).device
     text, unread, state = list(beginning), list(beginning), None
     while len(text) < len(beginning) + num_tokens:
         Y, state = net(torch.tensor([unread], device=device), state)  # (1, unread, vocabulary)
-        probabilities = token_probabilities(Y[0, -1].cpu(), **chosen)  # (vocabulary,)
+        probabilities = token_probabilities(Y[0, -1].cpu(), *chosen)  # (vocabulary,)
         text.append(int(probabilities.multinomial(1, generator=generator)))
         if text[-1] == stop:
             break

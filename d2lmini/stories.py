@@ -53,7 +53,7 @@ class Stories:
         >>> len(stories.vocab)
         41
         >>> stories.join(stories.tell(seed=4)[:12])
-        'Ben has a yellow bell. Sam has a blue ball.'
+        'Eva has a black kite. Ada has a gray drum.'
     """
 
     def __init__(self, language: str | None = None) -> None:
@@ -94,7 +94,7 @@ class Stories:
 
         Example:
             >>> Stories("zh").tell(seed=0)[:6]
-            ['小雨', '有', '一只', '白色的', '皮球', '。']
+            ['小军', '有', '一只', '棕色的', '铃铛', '。']
         """
         if things is not None and not 1 <= things <= len(self.things):
             raise ValueError(
@@ -139,7 +139,7 @@ class Stories:
     def _sentence(
         self, tokens: list[str], pairs: dict[str, str], unseen: bool | None = None
     ) -> Generator[Groups, str, tuple[str, str]]:
-        """Tell the rest of a sentence: a new pair of color and thing, or one of `pairs` if `unseen` is None."""
+        """Tell the rest of a sentence: a new pair of color and thing; one of `pairs` if `unseen` is None."""
         pair: list[str] = []
         for token in tokens:
             if token[0] != "{":
@@ -173,14 +173,15 @@ class Stories:
             ValueError: no story begins so.
 
         Example:
-            >>> Stories("en").probabilities("Tom has a blue bell . Ida has a gray kite . Tom wants the".split())
+            >>> text = "Tom has a blue bell . Ida has a gray kite . Tom wants the"
+            >>> Stories("en").probabilities(text.split())
             {'blue': 0.5, 'gray': 0.5}
         """
         groups = self._follow(text)[-1]
         return {token: 1 / len(groups) / len(group) for group in groups for token in group}
 
     def surprisals(self, story: Sequence[str]) -> list[float]:
-        """Return -log of the probability of each token of a whole story, `<eos>` at its end included, in nats.
+        """Return -log of the probability of each token of a whole story, in nats, `<eos>` included.
 
         Their mean over many stories is the least mean cross-entropy that a model can have on them, but for
         luck: the model that has it gives each token the probability with which it was drawn.
@@ -240,7 +241,8 @@ class Stories:
             if token not in known:
                 near = nearest(token, known)
                 raise ValueError(
-                    f"text: no story has the word {token!r}{near}. Take others, see stories.vocab.idx_to_token"
+                    f"text: no story has the word {token!r}{near}. "
+                    "Take others, see stories.vocab.idx_to_token"
                 )
         return [known[token] for token in tokens]
 
@@ -253,7 +255,27 @@ class Stories:
         """
         return "".join(tokens) if self.language == "zh" else join_tokens(tokens).replace(" .", ".")
 
-    def batch(self, num: int, seed: int, things: Sequence[int | None] = (None,), unseen: bool = False) -> Tensor:
+    def text(self, english: str) -> str:
+        """Return a beginning of an English story as this language's stories tell it.
+
+        Args:
+            english: one of those that the pages use; `assets/stories.toml` has them in the other languages.
+
+        Raises:
+            ValueError: it is none of them.
+
+        Example:
+            >>> Stories("zh").text("Tom has a blue bell. Ida has a gray kite. Tom takes the")
+            '小明有一只蓝色的铃铛。小红有一只灰色的风筝。小明拿走那只'
+        """
+        texts = _grammars()[self.language].get("texts", {})
+        if self.language != "en" and english not in texts:
+            raise ValueError(one_of("english", english, texts))
+        return texts.get(english, english)
+
+    def batch(
+        self, num: int, seed: int, things: Sequence[int | None] = (None,), unseen: bool = False
+    ) -> Tensor:
         """Tell stories and write them as one rectangle of numbers.
 
         Args:
@@ -272,7 +294,7 @@ class Stories:
             >>> stories = Stories("en")
             >>> X = stories.batch(2, seed=4, things=[2, 3])
             >>> X.shape, stories.vocab.to_tokens(X[0, :7])
-            (torch.Size([2, 56]), ['<bos>', 'Ben', 'has', 'a', 'yellow', 'bell', '.'])
+            (torch.Size([2, 56]), ['<bos>', 'Eva', 'has', 'a', 'black', 'kite', '.'])
         """
         if num < 1:
             raise ValueError(f"num: got {num}; tell 1 story or more")
@@ -280,9 +302,7 @@ class Stories:
         lines = [self.tell(rng, things[i % len(things)], unseen) for i in range(num)]
         bos, eos, pad = self.vocab[["<bos>", "<eos>", "<pad>"]]
         longest = max(map(len, lines))
-        return torch.tensor(
-            [[bos, *self.vocab[line], eos, *[pad] * (longest - len(line))] for line in lines]
-        )
+        return torch.tensor([[bos, *self.vocab[line], eos, *[pad] * (longest - len(line))] for line in lines])
 
     def recalled(self, X: Tensor) -> Tensor:
         """Say which tokens follow from what was told above: things after their color, or the other way round.

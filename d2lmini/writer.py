@@ -1,4 +1,4 @@
-"""The course's own writers: small language models of the stories, trained for the course and shipped with it."""
+"""The course's own writers: small language models of its stories, trained for it and shipped with it."""
 
 import json
 from collections.abc import Mapping
@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
 
 from d2lmini.checkpoints import read_checkpoint
-from d2lmini.errors import one_of
 from d2lmini.language_model import LanguageModel, PreNormBlock
 from d2lmini.sampling import generate
 from d2lmini.stories import Stories
@@ -33,7 +31,7 @@ class Writer:
         >>> writer
         Writer of stories in 'en'
         >>> writer("Tom has a blue bell. Ida has a gray kite. Max", num_tokens=5, top_k=1)
-        'has a red cup .'
+        'has a yellow book.'
     """
 
     net: LanguageModel
@@ -75,7 +73,10 @@ class Writer:
             beginning: a story so far, or nothing.
             num_tokens: how many tokens to write at most; left out, as many as there is room for. The story's
                 end is an end in any case.
-            temperature, top_k, top_p, generator: as in `generate`.
+            temperature: as in `generate`.
+            top_k: the same.
+            top_p: the same.
+            generator: the same.
 
         Raises:
             ValueError: as in `check` and `generate`.

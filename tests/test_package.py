@@ -78,6 +78,7 @@ def test_an_editor_shows_signatures_and_finds_definitions(project):
     (signature,) = script.get_signatures(2, 23)
     assert [parameter.name for parameter in signature.params] == [
         "key_size", "query_size", "value_size", "num_hiddens", "num_heads", "dropout", "bias",
+        "num_kv_heads", "turn", "qk_norm",
     ]  # fmt: skip
     (found,) = script.goto(2, 10, follow_imports=True)
     assert (found.module_path, found.type) == (ROOT / "d2lmini" / "attention.py", "class")

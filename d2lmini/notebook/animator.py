@@ -257,8 +257,8 @@ def train_language_model(
 
     Args:
         net: a `LanguageModel`; `net(tokens)` returns scores and a state.
-        X: texts as numbers, shape (texts, n), on any device; 1 is `<pad>`, after a text's end. They are taken in
-            their order, and again from the first when all were read.
+        X: texts as numbers, shape (texts, n), on any device; 1 is `<pad>`, after a text's end. They are
+            taken in their order, and again from the first when all were read.
         num_steps: how many minibatches to learn from.
         lr: the largest learning rate.
         batch_size: texts in a minibatch.
@@ -269,8 +269,8 @@ def train_language_model(
         The mean cross-entropy of a token in each step, in nats.
 
     Raises:
-        ValueError: `num_steps` or `batch_size` is less than 1, `lr` is not positive, or `X` is no rectangle of
-            two tokens or more a row.
+        ValueError: `num_steps` or `batch_size` is less than 1, `lr` is not positive, or `X` is no rectangle
+            of two tokens or more a row.
 
     Example:
         >>> import torch

@@ -34,20 +34,27 @@ def scores(net: nn.Module, stories: d2l.Stories) -> dict[str, Any]:
     X = stories.batch(1000, seed=1)  # the same stories
     Y, _ = net(X[:, :-1])
     loss = F.cross_entropy(Y.flatten(0, 1), X[:, 1:].flatten(), ignore_index=1)
-    measured = {"loss": loss.item(), "best_loss": sum(best) / len(best), "recalled": recalled(net, stories, X)}
+    measured = {
+        "loss": loss.item(),
+        "best_loss": sum(best) / len(best),
+        "recalled": recalled(net, stories, X),
+    }
     new = stories.batch(300, seed=2, unseen=True)
     long = stories.batch(200, seed=3, things=[7, 8])
-    measured |= {"unseen": recalled(net, stories, new, only_first=True), "longer": recalled(net, stories, long)}
+    measured |= {
+        "unseen": recalled(net, stories, new, only_first=True),
+        "longer": recalled(net, stories, long),
+    }
     return {name: round(value, 4) for name, value in measured.items()}
 
 
 def recalled(net: nn.Module, stories: d2l.Stories, X: torch.Tensor, only_first: bool = False) -> float:
-    """Return the share of recalled tokens that get the highest score; of all, or of the first pair's alone."""
+    """Return the share of recalled tokens that get the highest score: of all, or of the first pair."""
     Y, _ = net(X[:, :-1])
     places = stories.recalled(X)[:, 1:]
     if only_first:  # the token of the first sentence, before its "."
         stop = stories.vocab[stories.tell(0)[-1]]
-        end = (X == stop).int().argmax(dim=1, keepdim=True)
+        end = (stop == X).int().argmax(dim=1, keepdim=True)
         places = places & (X[:, 1:] == X.gather(1, end - 1))
     return (Y.argmax(dim=2) == X[:, 1:])[places].float().mean().item()
 
