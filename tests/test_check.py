@@ -52,6 +52,7 @@ SCALED = "self-attention/code-scaled-attention"
 DESIGN = "self-attention/design-query"
 SINUSOIDS = "positional-encoding/code-sinusoids"
 ROTATE = "relative-positions/code-rotate"
+ALIBI = "relative-positions/code-alibi"
 ADD_NORM = "transformer-block/code-add-norm"
 PRE_NORM = "transformer-block/code-pre-norm"
 MULTI = "transformer/code-multi-head"
@@ -249,6 +250,18 @@ KNOWN_WRONG = [
     (ROTATE, {"torch.stack(turned, dim=-1).flatten(1)": "torch.cat(turned, dim=1)"}, "not-woven"),
     (ROTATE, {" * 10000 ** (-torch.arange(0, d, 2) / d)": ""}, "one-angle"),
     (ROTATE, {"i[:, None]": "torch.arange(len(X))[:, None]"}, "row-numbers"),
+    (ALIBI, {"-slope": "slope"}, "bonus"),
+    (ALIBI, {".abs()": ""}, "signed"),
+    (ALIBI, {".abs()": "", "-slope": "slope"}, "signed"),
+    (ALIBI, {"torch.arange(1, H + 1)": "torch.arange(H)"}, "from-zero"),
+    (ALIBI, {"-8 * torch.arange(1, H + 1) / H": "-torch.arange(1, H + 1)"}, "always-eight"),
+    (
+        ALIBI,
+        {"2.0 ** (-8 * torch.arange(1, H + 1) / H)": "torch.exp(-8 * torch.arange(1, H + 1) / H)"},
+        "base-e",
+    ),
+    (ALIBI, {"torch.arange(1, H + 1)": "torch.ones(H)"}, "no-slope"),
+    (ALIBI, {"-slope[:, None, None] * distance": "-distance.expand(H, n, n)"}, "no-slope"),
     (ADD_NORM, {"Z = X + Y": "Z = Y"}, "no-shortcut"),
     (ADD_NORM, {"Z = X + Y": "Z = Y", "return gain": "return X + gain"}, "norm-before-sum"),
     (ADD_NORM, {"Z.mean(dim=-1": "Z.mean(dim=-2", "Z.var(dim=-1": "Z.var(dim=-2"}, "wrong-axis"),

@@ -249,6 +249,25 @@ def f(X, i):
     return X * p.cos() + side * p.sin()
 """,
     ),
+    "relative-positions/code-alibi": (
+        """
+def f(n, H):
+    rows = [[[-abs(i - j) / 2 ** (8 * h / H) for j in range(n)] for i in range(n)] for h in range(1, H + 1)]
+    return torch.tensor(rows)
+""",
+        """
+def f(n, H):
+    i = torch.arange(n, dtype=torch.float64)
+    return torch.einsum("h,ij->hij", -(0.5 ** (torch.arange(1.0, H + 1).double() * 8 / H)), torch.cdist(i[:, None], i[:, None]))
+""",
+        """
+def f(n, H):
+    step = 2 ** (-8 / H)
+    i = torch.arange(n)
+    far = torch.maximum(i, i[:, None]) - torch.minimum(i, i[:, None])
+    return torch.stack([far * -(step ** (h + 1)) for h in range(H)])
+""",
+    ),
     "transformer-block/code-pre-norm": (
         """
 def f(X, a, f, p, q):

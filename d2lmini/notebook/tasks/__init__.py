@@ -28,6 +28,7 @@ NAMES = (
     "long-sequences/code-local-mask",
     "positional-encoding/code-sinusoids",
     "relative-positions/code-rotate",
+    "relative-positions/code-alibi",
     "transformer-block/code-add-norm",
     "transformer-block/code-pre-norm",
     "transformer/code-multi-head",
