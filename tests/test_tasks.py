@@ -258,7 +258,8 @@ def f(n, H):
         """
 def f(n, H):
     i = torch.arange(n, dtype=torch.float64)
-    return torch.einsum("h,ij->hij", -(0.5 ** (torch.arange(1.0, H + 1).double() * 8 / H)), torch.cdist(i[:, None], i[:, None]))
+    slope = 0.5 ** (torch.arange(1.0, H + 1).double() * 8 / H)
+    return torch.einsum("h,ij->hij", -slope, torch.cdist(i[:, None], i[:, None]))
 """,
         """
 def f(n, H):
