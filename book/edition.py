@@ -9,6 +9,7 @@ import tomllib
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import yaml
 
@@ -20,8 +21,10 @@ from book.sections import sections
 from d2lmini.language import words
 from d2lmini.notebook.content import exercise_content, former_names
 
-# grammars of addresses, a second long: jsonschema does without, and nothing here is held against them
+# what nothing here needs and is long to import: jsonschema does without the grammars of addresses, and the
+# database of executed notebooks (SQLAlchemy) is not asked, as the build executes none
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+sys.modules.setdefault("jupyter_cache.cache.db", Mock())
 import jupyter_book.sphinx  # noqa: E402
 import myst_nb.sphinx_ext  # noqa: E402, F401  before the processes part
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 
-from fontTools.pens.boundsPen import BoundsPen
 from fontTools.ttLib import TTFont
 
 from book.javascript import function
@@ -31,14 +30,12 @@ def _accented() -> str:
     KaTeX's fonts have none: it would pile accents on a plain letter, two of them far apart.
     """
     font = TTFont(PAGE_FONT)
-    glyphs, em = font.getGlyphSet(), font["head"].unitsPerEm / TEXT_SIZE
+    outlines, widths, em = font["glyf"], font["hmtx"], font["head"].unitsPerEm / TEXT_SIZE
     metrics = {}
     for letter, name in font.getBestCmap().items():
         if letter >= 0xC0 and unicodedata.category(chr(letter)).startswith("L"):
-            pen = BoundsPen(glyphs)
-            glyphs[name].draw(pen)
-            low, high = pen.bounds[1], pen.bounds[3]
-            metrics[letter] = [max(0, -low) / em, high / em, 0, 0, glyphs[name].width / em]
+            low, high = outlines[name].yMin, outlines[name].yMax
+            metrics[letter] = [max(0, -low) / em, high / em, 0, 0, widths[name][0] / em]
     return f"""
 for (const style of ["Regular", "Bold", "Italic", "BoldItalic"])
   katex.__setFontMetrics("page-" + style, {json.dumps(metrics)});

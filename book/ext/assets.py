@@ -224,10 +224,12 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         (static / "site.css").write_text(styles, encoding="utf-8")
         shutil.copy(KATEX / "katex.min.css", static / "formulas.css")
         shutil.copytree(KATEX / "fonts", static / "fonts", dirs_exist_ok=True)
+    (static / "notes.json").write_text(scripts.notes(app.env.metadata), encoding="utf-8")
+    if app.config.d2lmini_languages and (static / "checkpoints").exists():
+        return  # a folder of `book.build` begins empty when anything but a notebook changes
     for name in scripts.NAMES:
         script = scripts.script(name, app.config.d2lmini_language)
         (static / f"{name}.js").write_text(script, encoding="utf-8")
-    (static / "notes.json").write_text(scripts.notes(app.env.metadata), encoding="utf-8")
     (static / "widgets").mkdir(exist_ok=True)
     for kind in KINDS:
         module = module_source(kind, app.config.d2lmini_language)
