@@ -8,7 +8,6 @@ import base64
 import hashlib
 import html
 import io
-import json
 import re
 import shutil
 import tempfile
@@ -20,6 +19,7 @@ from book.chapters import store
 from book.ext import assets
 from book.ext.page import OFFLINE, hash_of
 from book.front import write_front
+from book.templates import render
 from d2lmini.language import words
 from d2lmini.notebook import palette
 
@@ -55,7 +55,8 @@ def add(site: Path, work: Path, languages: list[str]) -> None:
     shutil.copy(assets.BOOK / "theme" / "worker.js", site)
     for language in languages:
         shutil.copy(work / language / ZIP, site / f"d2lmini-{language}.zip")
-        _write_app(site / language, language)
+        app = render("theme/app.webmanifest", **words(language), background=palette.COLORS["bg"][False])
+        (site / language / "app.webmanifest").write_text(app, encoding="utf-8")
         stamp(site, language)
 
 
@@ -108,21 +109,6 @@ def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
         total += len(data)
     listed = {"build": build, "size": size(total), "files": files}
     (folder / LIST).write_text(scripts.compact_json(listed), encoding="utf-8")
-
-
-def _write_app(folder: Path, language: str) -> None:
-    """What lets a phone show the course among its apps."""
-    app = {
-        "name": words(language)["site"]["title"],
-        "lang": words(language)["language"]["tag"],
-        "start_url": "index.html",
-        "scope": "../",
-        "display": "minimal-ui",
-        "background_color": palette.COLORS["bg"][False],
-        "theme_color": palette.COLORS["bg"][False],
-        "icons": [{"src": "_static/icon.svg", "sizes": "any", "type": "image/svg+xml"}],
-    }
-    (folder / "app.webmanifest").write_text(json.dumps(app, ensure_ascii=False), encoding="utf-8")
 
 
 def remove_other_languages(page: str, language: str) -> str:

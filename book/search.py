@@ -5,7 +5,6 @@ top of the texts, which it needs for the snippets anyway, and double what is fet
 """
 
 import re
-from collections import Counter
 from typing import Any
 
 from d2lmini.language import LANGUAGES
@@ -25,35 +24,16 @@ def forms(term: str) -> list[str]:
     return [form for part in re.split(r"[;/()（）]", term) if (form := part.strip())]
 
 
-def _parts(run: str) -> list[str]:
-    """Return what is searched of a run of letters: pairs of Chinese ones, else the word."""
-    return [run[at : at + 2] for at in range(len(run) - 1)] if re.match(f"[{HAN}]", run) else [run]
-
-
 def unsaid(answers: str, said: str) -> str:
-    """Return once, and in no order that means anything, what is in the answers but not in the text.
+    """Return once what is in the answers but not in the text: words, and runs of Chinese letters.
 
     Example:
-        >>> unsaid("No: half of it. Half!", "It is half of it."), unsaid("一半的一半", "一半")
-        ('No Half', '半的一')
+        >>> unsaid("No: half of it. Half!", "It is half of it."), unsaid("一半。一半的一半", "有一半")
+        ('No Half', '一半的一半')
     """
-    known = {part for run in RUN.findall(said) for part in _parts(run)}
-    kept = ""
-    for run in RUN.findall(answers):
-        follows = False
-        for part in _parts(run):
-            is_new = part not in known
-            if is_new:
-                kept += part[-1] if follows else f" {part}"
-            follows = is_new
-            known.add(part)
-    return kept.strip()
-
-
-def code_stop_words(sections: list[dict[str, Any]]) -> set[str]:
-    """Return the stop words of code: those in more than 50 sections, as `print` and `torch` are."""
-    counted = Counter(word for section in sections for word in set(section["code"].split()))
-    return {word for word, count in counted.items() if count > 50}
+    known = set(RUN.findall(said))
+    new = (run for run in dict.fromkeys(RUN.findall(answers)) if run not in known)
+    return " ".join(run for run in new if not re.match(f"[{HAN}]", run) or run not in said)
 
 
 def data(
@@ -84,10 +64,8 @@ def data(
         for name, part, number in pages
     ]
     order = {name: index for index, (name, _, _) in enumerate(pages)}
-    stop_words = code_stop_words(sections)
     rows = []
     for section in sections:
-        code = " ".join(word for word in section["code"].split() if word not in stop_words)
         terms = terms_at.get(f"{section['page']}#{section['anchor']}", [])
         if section["anchor"].startswith("d2l."):
             terms = [[section["anchor"]]]
@@ -95,5 +73,5 @@ def data(
             terms = terms + [[term] for term in section["terms"] if term.lower() not in named]
         answers = unsaid(section["answers"], " ".join([section["text"], *section["questions"]]))
         told = (section[key] for key in ("anchor", "title", "text"))
-        rows.append([order[section["page"]], *told, terms, code, section["questions"], answers])
+        rows.append([order[section["page"]], *told, terms, section["code"], section["questions"], answers])
     return {"pages": shown, "sections": rows}

@@ -1,10 +1,11 @@
 """What helps while reading: cards of terms, large figures, copied code, the report of a mistake."""
 
+import json
 import re
 import subprocess
 import sys
 from doctest import DocTestParser
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -61,6 +62,32 @@ def test_a_term_shows_its_card_to_pointer_and_keyboard(reading, language):
     assert link.evaluate("e => e.href") == term.evaluate("e => e.href")
     page.keyboard.press("Escape")
     expect(card).to_have_count(0)
+
+
+def test_what_did_not_come_is_asked_for_again(browser, address):
+    """The cards of terms, and where an old address leads: one lost packet must not last until a reload."""
+    context = browser.new_context(bypass_csp=True)
+    page = context.new_page()
+    page.route("**/terms.json*", lambda route: route.abort())
+    page.route("**/moved.json*", lambda route: route.abort())
+    page.goto(f"{address}/en/long-sequences.html")
+    page.locator("html[data-measured]").wait_for()
+    term, card = page.locator("main a.term").first, page.locator(".term-card")
+    with page.expect_event("requestfailed", lambda request: "terms.json" in request.url):
+        term.hover()
+    expect(card).to_have_count(0)
+    page.unroute("**/terms.json*")
+    page.mouse.move(0, 0)
+    term.hover()
+    expect(card).to_be_visible()
+    page.goto(f"{address}/en/self-attention.html")
+    page.locator("html[data-measured]").wait_for()
+    with page.expect_event("requestfailed", lambda request: "moved.json" in request.url):
+        page.evaluate("location.hash = '#padding'")
+    page.unroute("**/moved.json*")
+    page.evaluate("dispatchEvent(new HashChangeEvent('hashchange'))")
+    page.wait_for_url(lambda there: "self-attention" not in there)
+    context.close()
 
 
 def test_a_finger_opens_the_card_at_the_edge_that_the_term_is_not_near(reading):
@@ -145,7 +172,8 @@ def test_what_is_copied_from_the_reference_runs_where_it_is_pasted(reading, tmp_
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_report_of_a_mistake_says_where_and_of_which_version(reading, small_address, language):
-    page = reading(f"{language}/basics.html", home=small_address).page
+    typed = quote(json.dumps({"sentence": "my secret"}))
+    page = reading(f"{language}/basics.html?attention={typed}", home=small_address).page
     report = page.locator("#site-report")
     assert page.locator(".chapters .to-report").get_attribute("href") == "#site-report"
 
@@ -164,3 +192,4 @@ def test_the_report_of_a_mistake_says_where_and_of_which_version(reading, small_
         heading = page.locator(f"#{anchor}").inner_text().strip()
         assert f"{small_address}/{language}/basics.html#{anchor} ({heading})" in written()["body"]
         assert written()["body"].count("basics.html") == 1
+        assert "secret" not in report.get_attribute("href")

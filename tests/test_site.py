@@ -22,6 +22,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+import lxml.html
 import pytest
 import yaml
 from fontTools.ttLib import TTFont
@@ -602,6 +603,12 @@ def test_the_course_has_the_same_anchors_in_every_language(site):
             assert Page(site / language / path.name).headings == english, (language, path.name)
 
 
+def test_every_header_cell_of_a_table_says_something(site):
+    for path in pages_of(site):
+        cells = lxml.html.fromstring(path.read_text(encoding="utf-8")).iter("th")
+        assert all(cell.text_content().strip() for cell in cells), path  # axe does not read formulas
+
+
 def test_ids_of_the_course_are_unique_on_each_page(site):
     for path in pages_of(site):
         doubled = [name for name, count in Counter(Page(path).ids).items() if count > 1]
@@ -683,7 +690,7 @@ def test_an_edited_page_alone_is_made_anew_and_found(tmp_path):
     make_book(tmp_path, PAGES)
     site = site_builder.build(tmp_path, languages=["en", "vi"], say=str)
     work, page = tmp_path / "_build", tmp_path / "chapters" / "vi" / "basics.ipynb"
-    files = [*work.glob("*/html/*.html"), *work.glob("*/finished/*.html")]
+    files = [*work.glob("*/html/*.html"), *work.glob("*/finished/*.html"), *work.glob("*/html/_static/*.js")]
     before = {path: path.stat().st_mtime_ns for path in files}
     notebook = json.loads(page.read_text(encoding="utf-8"))
     notebook["cells"][0]["source"] += "\n\nNgựa vằn."
@@ -707,6 +714,12 @@ def test_an_edited_page_alone_is_made_anew_and_found(tmp_path):
     assert not any("en built" in line for line in said)
     assert "Ngựa vằn" in (site / "vi" / "basics.html").read_text(encoding="utf-8")
     assert "Ngựa vằn" in (site / "vi" / "_static" / "search.json").read_text(encoding="utf-8")
+
+
+def test_a_build_begins_without_the_database_of_executed_notebooks():
+    """SQLAlchemy, which jupyter-cache would import, takes as long as a page."""
+    code = "import sys, book.edition; sys.exit('sqlalchemy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
 def test_an_output_older_than_its_code_is_named(tmp_path):

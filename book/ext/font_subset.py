@@ -5,11 +5,10 @@ what a file would cost only once; but a file comes after the text, or the text h
 """
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 from book.ext.assets import SANS, font_face, letters, page_styles, sans
 from book.nested import NestedParser
+from book.scripts import compact_json
 from d2lmini.language import words
 
 FAMILY = "d2lmini Page"  # site.css asks it first, then the whole files
@@ -54,15 +53,6 @@ class _ShownCharacters(NestedParser[frozenset[str]]):
             self.used[style].update(text)
 
 
-def _texts(node: Any) -> Iterator[str]:
-    """The texts of a table of words."""
-    if isinstance(node, str):
-        yield node
-    else:
-        for part in node.values() if isinstance(node, dict) else node:
-            yield from _texts(part)
-
-
 def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
     """Style → the characters that a page shows in it, its widgets included.
 
@@ -70,11 +60,11 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
     """
     parser = _ShownCharacters()
     parser.read(page)
-    known = words(language)
-    tables = {"exercise": known["exercises"]} | {f"{k}-explorer": t for k, t in known["explorers"].items()}
+    said = words(language)
+    tables = {"exercise": said["exercises"]} | {f"{k}-explorer": t for k, t in said["explorers"].items()}
     shown = [tables[kind] for kind in kinds]
     written = re.findall(r'content:"([^"]+)"', page_styles())
-    parser.used["regular"].update(*_texts([*shown, known["site"]["script"], written]))
+    parser.used["regular"].update(compact_json([*shown, said["site"]["script"], written]))
     return {style: "".join(sorted(found & letters(style))) for style, found in parser.used.items()}
 
 

@@ -1,7 +1,6 @@
-"""Compact markup: drop what Sphinx and Pygments write and nothing reads, and say repeated styles once."""
+"""Compact markup: drop what Sphinx and Pygments write and nothing reads."""
 
 import re
-from collections import Counter
 
 from book.ext.assets import code_styles
 
@@ -12,11 +11,10 @@ UNREAD = {
 }
 # spans that need not be there: signatures nest, the last ones hold the others
 UNWRAPPED = ("pre", "w", "default_value", "sig-return-icon", "n", "sig-return-typehint")
-# the classes of an element; a block of code; a token in it and its class; a span with a style
+# the classes of an element; a block of code; a token in it and its class
 CLASSES = re.compile(r' class="([^"]*)"')
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 TOKEN = re.compile(r'<span(?: class="([^"]*)")?>([^<]*)</span>')
-STYLED = re.compile(r'<span(?: class="([^"]*)")? style="([^"]*)">')
 # a browser knows it without being told; the second holds a formula and its TeX together, and there is no TeX
 HIDDEN = '<span class="colon">:</span>'
 NAMESPACE = re.compile(r' xmlns="http://www\.w3\.org/1998/Math/MathML"|</?semantics>')
@@ -46,17 +44,6 @@ def _plain_tokens(part: str) -> str:
     return part
 
 
-def compact_markup(page: str) -> tuple[str, str]:
-    """Return the page in less markup, which looks and reads the same, and the rules that go with it."""
-    page = NAMESPACE.sub("", _plain_tokens(_without_classes(page)))
-    times = Counter(style for _, style in STYLED.findall(page))
-    repeated = [style for style in times if times[style] > 1]
-    name = {style: f"k{number}" for number, style in enumerate(repeated)}
-
-    def by_name(match: re.Match[str]) -> str:
-        if match[2] not in name:
-            return match[0]
-        return f'<span class="{" ".join(filter(None, (match[1], name[match[2]])))}">'
-
-    rules = "".join(f":root .katex .{short}{{{style}}}" for style, short in name.items())
-    return STYLED.sub(by_name, page), rules
+def compact_markup(page: str) -> str:
+    """Return the page in less markup, which looks and reads the same."""
+    return NAMESPACE.sub("", _plain_tokens(_without_classes(page)))

@@ -16,42 +16,22 @@ from sphinx.writers.html5 import HTML5Translator
 
 from book import licenses, previews, review
 from book.ext.doctree import is_within
+from book.scripts import FOLDER
 from d2lmini import __version__
 from d2lmini.language import words
 from d2lmini.letters import WIDE
+from d2lmini.notebook.widgets.bundler import bundle
 
 OFFLINE = "offline"  # the page about reading without network
 CHINESE = re.compile(f"[{WIDE}]")
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
-# Before the first paint: the chosen theme, or the system's (a page opened as a file gets no mode: it can run
-# no other script, and site.css hides what would need one); and the fonts that lie in the page, which would
-# else be unpacked only after it. Allowed by its hash, so keep it one constant.
-HEAD_SCRIPT = (
-    '(()=>{const r=document.documentElement,k="d2lmini-theme",l=location;'
-    "let m,p=new URL(r.dataset.site,l).pathname;try{const s=localStorage;"
-    'm=JSON.parse(p!="/"&&s.getItem(k+" "+p)||s.getItem(k))}catch{}'
-    'if(m!="light"&&m!="dark")m="auto";'
-    'if(l.protocol!="file:")r.dataset.mode=m;r.dataset.theme=m!="auto"?m:'
-    'matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
-    'r.style.visibility="hidden";Promise.allSettled([...document.fonts].filter(f=>/KaTeX|Page/.test(f.family))'
-    '.map(f=>f.load())).then(()=>r.style.visibility="")})()'
-)
+# allowed by their hashes, so each is one constant
+HEAD_SCRIPT, FIND_SITE_SCRIPT = (bundle(FOLDER, f"{name}.js", {}).strip() for name in ("head", "find-site"))
 
-# Of the page for addresses that lead nowhere, at any depth: finds where the site begins, and leads there.
-FIND_SITE_SCRIPT = (
-    '(async()=>{const parts=location.pathname.split("/");for(let i=1;i<parts.length;i++){'
-    'const base=parts.slice(0,i).join("/")+"/";'
-    'if(!(await fetch(base+"landing.js",{method:"HEAD"})).ok)continue;'
-    'for(const a of document.querySelectorAll("[data-language]"))'
-    'a.href=base+a.dataset.language+"/index.html";'
-    "return}})()"
-)
-
-
-# What a browser that can do so makes ready before it is asked for. It shows at once the page of a link on
-# which the pointer rests, and the next page when site.js marks it; of other links that it marks, the page is
-# only fetched. So is a page in another language: its link gets the place being read when it is clicked.
+# Render ahead the page of a link on which the pointer rests, and the next page when site.js marks it. Fetch
+# that of other links that it marks, and of another language: its link gets the place being read when
+# it is clicked.
 RULES = json.loads((Path(__file__).parent / "speculation_rules.json").read_text(encoding="utf-8"))
 AHEAD = json.dumps(RULES, separators=(",", ":"))
 

@@ -57,7 +57,7 @@ class Postprocessor:
         formula_fonts = assets.formula_characters(page)
         page = _with_states(page, self.static, name, self.language)
         own_fonts = page_faces(page, {kind for kind, _ in stored_widgets(page)}, self.language)
-        page, repeated = compact_markup(page)
+        page = compact_markup(page)
         styles = (
             own_fonts
             + used_rules(self.site, page, self.scripts)
@@ -65,7 +65,6 @@ class Postprocessor:
             + used_rules(assets.code_styles(), page)
             + "".join(assets.formula_face(font, shown) for font, shown in formula_fonts.items())
             + used_rules(assets.formula_rules(), page)
-            + repeated
         )
         sheets = SHEETS.search(page)
         assert sheets, f"{name}: the layout links no stylesheet"
