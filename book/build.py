@@ -81,17 +81,12 @@ def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dic
 
 
 def build(
-    root: Path = ROOT,
-    work: Path | None = None,
-    out: Path | None = None,
-    languages: Iterable[str] | None = None,
-    say: Any = print,
+    root: Path = ROOT, out: Path | None = None, languages: Iterable[str] | None = None, say: Any = print
 ) -> Path:
     """Build the site and return its folder.
 
     Args:
         root: holds `_config.yml`, `_toc.yml` and `chapters/`.
-        work: where Sphinx keeps its state between builds.
         out: the finished site.
         languages: folders of `chapters/` to build; all by default.
         say: told what is happening, a line at a time.
@@ -99,7 +94,7 @@ def build(
     Raises:
         BuildError: a page is missing, Sphinx warned, or a formula cannot be typeset.
     """
-    work = work or root / "_build"
+    work = root / "_build"
     out = out or work / "site"
     chosen = [code for code in LANGUAGES if code in (languages or LANGUAGES)]
     names = page_names(table_of_contents(root))

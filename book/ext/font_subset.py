@@ -64,7 +64,8 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
     tables = {"exercise": said["exercises"]} | {f"{k}-explorer": t for k, t in said["explorers"].items()}
     shown = [tables[kind] for kind in kinds]
     written = re.findall(r'content:"([^"]+)"', page_styles())
-    parser.used["regular"].update(compact_json([*shown, said["site"]["script"], written]))
+    texts = compact_json([*shown, said["site"]["script"], written])
+    parser.used["regular"] |= {*texts} - {*'{}"\\'}  # those are JSON's
     return {style: "".join(sorted(found & letters(style))) for style, found in parser.used.items()}
 
 

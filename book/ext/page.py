@@ -26,8 +26,8 @@ OFFLINE = "offline"  # the page about reading without network
 CHINESE = re.compile(f"[{WIDE}]")
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
-# allowed by their hashes, so each is one constant
-HEAD_SCRIPT, FIND_SITE_SCRIPT = (bundle(FOLDER, f"{name}.js", {}).strip() for name in ("head", "find-site"))
+# inside the pages, allowed by their hashes; a block, so that other scripts may use the same names
+HEAD_SCRIPT, FIND_SITE_SCRIPT = (f"{{{bundle(FOLDER, f'{name}.js', {})}}}" for name in ("head", "find-site"))
 
 # Render ahead the page of a link on which the pointer rests, and the next page when site.js marks it. Fetch
 # that of other links that it marks, and of another language: its link gets the place being read when

@@ -25,8 +25,7 @@ const NEXT_MODE = { auto: "light", light: "dark", dark: "auto" };
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 const themeButton = document.querySelector(".to-theme");
 function showTheme() {
-  const mode = Object.hasOwn(NEXT_MODE, root.dataset.mode) ? root.dataset.mode : "auto";
-  root.dataset.mode = mode;
+  const { mode } = root.dataset;
   root.dataset.theme = mode === "auto" ? (darkSystem.matches ? "dark" : "light") : mode;
   themeButton.setAttribute("aria-label", words[`theme_${mode}`]);
   themeButton.title = words[`theme_${mode}`];
@@ -69,15 +68,7 @@ function findSection() {
   }
   entries.get(section)?.scrollIntoView?.({ block: "nearest" });
 }
-let drawn = true;
-addEventListener("scroll", () => {
-  if (!drawn || !("measured" in root.dataset)) return;
-  drawn = false;
-  requestAnimationFrame(() => {
-    drawn = true;
-    findSection();
-  });
-}, { passive: true });
+addEventListener("scroll", () => "measured" in root.dataset && findSection(), { passive: true });
 
 for (const link of document.querySelectorAll("a[data-language]"))
   link.addEventListener("click", () => {
@@ -115,11 +106,7 @@ function nameBox(box) {
     box.tabIndex = 0;
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", words[box.dataset.label] || words.code);
-  } else if (box.hasAttribute("tabindex")) {
-    box.removeAttribute("tabindex");
-    box.removeAttribute("role");
-    box.removeAttribute("aria-label");
-  }
+  } else for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
 }
 // So do formulas in the text that are wider than it.
 function fitFormulas(formulas) {
@@ -278,12 +265,7 @@ function showProgress() {
   for (const row of document.querySelectorAll("[data-chapter]")) {
     const progress = progressOf(row.dataset.chapter);
     if (!progress.total) continue;
-    let spoken = row.querySelector(".visually-hidden");
-    if (!spoken) {
-      spoken = element("span", { class: "visually-hidden" });
-      row.append(spoken);
-    }
-    spoken.textContent = fill(words.answered, progress);
+    row.querySelector(".visually-hidden").textContent = fill(words.answered, progress);
   }
   for (const row of document.querySelectorAll("[data-progress]")) {
     const progress = progressOf(row.dataset.progress);

@@ -1,0 +1,22 @@
+// Beside KaTeX in the engine of book/katex.py, which calls these.
+/* oxlint-disable no-underscore-dangle -- so KaTeX names what few need */
+
+/** Take accented letters in \text{…} from the page's font: KaTeX's have none, and it would pile accents on letters. */
+globalThis.takeLetters = (metrics) => {
+  const { katex } = globalThis;
+  for (const style of ["Regular", "Bold", "Italic", "BoldItalic"]) katex.__setFontMetrics(`page-${style}`, metrics);
+  for (const code of Object.keys(metrics)) {
+    const letter = String.fromCodePoint(code);
+    katex.__defineSymbol("text", "page", "textord", letter, letter);
+  }
+};
+
+/** JSON, so that both engines hand back one kind of value. */
+globalThis.typeset = (source, displayMode, output) => {
+  try {
+    const options = { displayMode, throwOnError: true, strict: "ignore", output };
+    return JSON.stringify({ html: globalThis.katex.renderToString(source, options) });
+  } catch (error) {
+    return JSON.stringify({ error: String(error.message || error) });
+  }
+};
