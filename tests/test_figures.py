@@ -36,7 +36,8 @@ MEETING = """(drawings) => Object.entries(drawings).flatMap(([name, drawing]) =>
     const leaves = (point) =>
         point.x < left - 1 || point.x > right + 1 || point.y < top - 1 || point.y > bottom + 1;
     return labels.flatMap((node, a) => [
-        ...labels.filter((_, b) => a < b && meets(a, b)).map((other) => [name, node.textContent, other.textContent]),
+        ...labels.filter((_, b) => a < b && meets(a, b))
+            .map((other) => [name, node.textContent, other.textContent]),
         ...(corners[a].some(leaves) ? [[name, node.textContent, "outside"]] : []),
     ]);
 })"""
