@@ -114,12 +114,12 @@ class Reader:
             keys.press("Enter")
 
     def order(self) -> list[int]:
-        """The items as they stand, known again by their words and formulas."""
+        """The items as they stand, known again by the names of their buttons: formulas may be typeset."""
         return self.here.evaluate("""(root, items) => {
             const text = (markup) => new DOMParser().parseFromString(markup, "text/html").body.textContent;
             const known = items.map((item) => text(item.text));
-            return [...root.querySelectorAll(".d2l-order li > span:nth-child(2)")]
-                .map((node) => known.indexOf(node.textContent));
+            return [...root.querySelectorAll(".d2l-order li button:first-child")]
+                .map((node) => known.findIndex((words) => node.ariaLabel.endsWith(`: ${words}`)));
         }""", self.state["items"])  # fmt: skip
 
 

@@ -456,6 +456,15 @@ def test_zero_and_one_are_the_keys_of_a_matrix_of_zeros_and_ones(sheet: Sheet) -
     assert cell.is_checked()
 
 
+@pytest.mark.parametrize("kind", ["choice", "predict", "multiple"])
+def test_enter_on_an_option_checks(sheet: Sheet, kind: str) -> None:
+    sheet.open(KINDS[kind])
+    sheet.give(answers(sheet.state)[0])
+    sheet.page.locator("input:checked").first.press("Enter")
+    assert sheet.answer["right"]
+    assert WORDS["guessed_right" if kind == "predict" else "correct"] in sheet.verdict
+
+
 @pytest.mark.parametrize("name", [name for kind, name in KINDS.items() if kind != "code"])
 def test_after_a_right_answer_the_focus_stays_in_the_exercise(sheet: Sheet, name: str) -> None:
     """The pressed button is gone; a keyboard that is nowhere would begin at the head of the page."""

@@ -7,11 +7,40 @@ from xml.etree import ElementTree
 import pytest
 
 import d2lmini as d2l
+from book.chapters import find, read
+from d2lmini.notebook.content import exercise_content, exercise_names
 from d2lmini.notebook.figures import figure_names
 from d2lmini.notebook.palette import COLORS
 
 FOLDER = Path(d2l.__file__).parent / "assets" / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
+KIND = "image/svg+xml"
+# labels that meet, and those outside of their drawing: by the corners of their ink, however they are turned
+MEETING = """(drawings) => Object.entries(drawings).flatMap(([name, drawing]) => {
+    document.body.innerHTML = drawing;
+    const labels = [...document.querySelectorAll("svg text")].filter((node) => node.textContent.trim());
+    const corners = labels.map((node) => {
+        const { x, y, width, height } = node.getBBox();
+        const [top, bottom] = [y + 0.15 * height, y + 0.95 * height];  // what letters take of the line
+        return [[x, top], [x + width, top], [x + width, bottom], [x, bottom]]
+            .map(([x, y]) => new DOMPoint(x, y).matrixTransform(node.getScreenCTM()));
+    });
+    const apart = (some, others) => [0, 1].some((side) => {
+        const [from, to] = [some[side], some[side + 1]];
+        const along = (points) => points.map(({ x, y }) => x * (to.x - from.x) + y * (to.y - from.y));
+        const [one, other] = [along(some), along(others)];
+        return Math.max(...one) < Math.min(...other) || Math.max(...other) < Math.min(...one);
+    });
+    const meets = (a, b) => !apart(corners[a], corners[b]) && !apart(corners[b], corners[a]);
+    const { left, right, top, bottom } = document.querySelector("svg").getBoundingClientRect();
+    const leaves = (point) =>
+        point.x < left - 1 || point.x > right + 1 || point.y < top - 1 || point.y > bottom + 1;
+    return labels.flatMap((node, a) => [
+        ...labels.filter((_, b) => a < b && meets(a, b))
+            .map((other) => [name, node.textContent, other.textContent]),
+        ...(corners[a].some(leaves) ? [[name, node.textContent, "outside"]] : []),
+    ]);
+})"""
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +122,21 @@ def test_an_unknown_name_is_refused_with_the_nearest():
     wrong = figure_names()[0][:-1]
     with pytest.raises(ValueError, match=re.escape(repr(figure_names()[0]))):
         d2l.figure(wrong)
+
+
+@pytest.mark.parametrize("language", ("en", "vi", "zh"))
+def test_words_of_figures_plots_and_pictures_keep_apart(language, browser):
+    """Whatever a page stores, in a wide font: no two labels meet, none leaves its drawing."""
+    d2l.use_language(language)
+    drawings = {name: d2l.figure(name).svg for name in figure_names()}
+    for name in exercise_names():
+        drawings[name] = exercise_content(name, language).get("picture", "")
+    for path in find(languages=[language]):
+        for cell in read(path)["cells"]:
+            for place, output in enumerate(cell.get("outputs", [])):
+                drawings[f"{path.stem} {cell['id']} {place}"] = "".join(output.get("data", {}).get(KIND, ""))
+    page = browser.new_page(viewport={"width": 760, "height": 700})
+    page.set_content("<body style='font-family: DejaVu Sans, sans-serif'>")
+    met = page.evaluate(MEETING, {name: drawing for name, drawing in drawings.items() if drawing})
+    page.close()
+    assert met == []

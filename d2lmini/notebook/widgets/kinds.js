@@ -392,7 +392,7 @@ function code(ctx) {
   const copyTask = async () => {
     await copyText(task);
     copy.textContent = words.copied;
-    copy.closest(".jp-Notebook")?.focus(); // where the keys B and Escape are those of the notebook
+    copy.closest(".jp-Notebook, .cell")?.focus(); // where the keys B and Escape are those of the notebook
   };
   const copy = element("button", { type: "button", onclick: lab ? begin : copyTask }, words[lab ? "begin" : "copy"]);
   const colab = document.querySelector(".to-colab"); // only the website has these: in a notebook Python is here
