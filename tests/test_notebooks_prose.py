@@ -1,5 +1,6 @@
 """book.prose: each rule catches a bad example and lets the good one pass; and the course keeps them all."""
 
+import re
 import subprocess
 import sys
 
@@ -132,3 +133,19 @@ sys.exit(any(map(str, prose.check(list(prose.course_texts())[:400]))))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# a large weight is dark on light paper, and light on a dark page
+SHADES = {
+    "en": r"\b(?:darkest|darker|dark cells?|deep blue|pale)\b",
+    "vi": r"\bô (?:đậm|sẫm|nhạt)|xanh (?:đậm|nhạt)|đậm nhất|đậm suốt",
+    "zh": r"深蓝|浅蓝|深色的?格|颜色最?深|最深的|都深",
+}
+
+
+@pytest.mark.parametrize(("language", "pattern"), SHADES.items())
+def test_what_a_heatmap_shows_is_said_without_its_shade(language: str, pattern: str) -> None:
+    shade = re.compile(pattern, re.I)
+    said = [text for text in prose.course_texts() if text.language == language]
+    assert len(said) > 1000
+    assert [(text.where, text.text) for text in said if shade.search(text.text)] == []
