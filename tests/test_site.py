@@ -199,7 +199,7 @@ def test_the_style_sheet_can_be_read_and_has_no_colors_of_its_own(small_site):
 def test_the_trained_models_lie_beside_the_widgets(small_site):
     """Nobody fetches one before a widget is touched: test_translator_explorer.py."""
     shipped = {path.name: path.read_bytes() for path in assets.CHECKPOINTS.glob("*.safetensors")}
-    assert len(shipped) == 6
+    assert len(shipped) == 9  # six translators, three writers
     for language in LANGUAGES:
         served = (small_site / language / "_static" / "checkpoints").iterdir()
         assert {path.name: path.read_bytes() for path in served} == shipped
