@@ -42,7 +42,7 @@ def find_browser() -> str | None:
     # the shell first: without windows to draw, a new context costs a fraction of Chromium's
     shell = ("chromium-headless-shell", "chrome-headless-shell")
     names = (*shell, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-    places = [Path(found) for found in map(shutil.which, names) if found]
+    places = [Path(path) for path in map(shutil.which, names) if path]
     places += [Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")]
     for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
         places.append(Path(os.environ.get(variable, "/nowhere")) / "Google/Chrome/Application/chrome.exe")

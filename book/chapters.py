@@ -45,12 +45,12 @@ def find(names: Iterable[str] = (), languages: Iterable[str] = LANGUAGES, root: 
     every = [path_of(language, name, root) for language in languages for name in chapters(language, root)]
     wanted: set[Path] = set()
     for name in names:
-        found = [path for path in every if name in (path.stem, path.name) or Path(name).resolve() == path]
-        if not found:
+        matches = [path for path in every if name in (path.stem, path.name) or Path(name).resolve() == path]
+        if not matches:
             near = difflib.get_close_matches(Path(name).stem, {path.stem for path in every}, n=3)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise CourseError(f"{name}: no such chapter in {', '.join(languages)}{hint}")
-        wanted.update(found)
+        wanted.update(matches)
     return [path for path in every if path in wanted] if wanted else every
 
 
@@ -97,7 +97,7 @@ def source(cell: Cell) -> str:
 
 
 def note_of(cell: Cell) -> str:
-    """Return what the author notes for whoever presents a section, in the metadata of its heading's cell."""
+    """Return the note for the presenter of a section, from the metadata of its heading's cell."""
     return cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
 
 

@@ -50,14 +50,14 @@ def names(field: str) -> list[str]:
     """
     parts = [part.split() for part in BRACKETS.sub("", field).split("/")]
     longest = max(parts, key=len)
-    found = []
+    named = []
     for part in parts:
         if longest is parts[-1]:  # the last says it for all: training / validation / test set
             whole = part + longest[len(part) :]
         else:  # or the first does: gradient triệt tiêu / bùng nổ
             whole = longest[: len(longest) - len(part)] + part
-        found.append(" ".join(whole))
-    return found + [name for name in BRACKETS.findall(field) if SHORT_NAME.fullmatch(name)]
+        named.append(" ".join(whole))
+    return named + [name for name in BRACKETS.findall(field) if SHORT_NAME.fullmatch(name)]
 
 
 def _pattern(name: str) -> str:
@@ -80,16 +80,16 @@ class Finder:
     """Finds terms in a text of one language: the longest at each place, whole words only."""
 
     def __init__(self, rows: list[dict[str, str]], language: str) -> None:
-        known = [
+        named_rows = [
             (name, number if EVERYDAY not in row["note"] and _is_clear(name) else None)
             for number, row in enumerate(rows)
             for name in names(row.get(language) or "")
         ]
         # those that are not marked take part: a longer one keeps its parts from being found
-        known.sort(key=lambda one: -len(one[0]))
+        named_rows.sort(key=lambda pair: -len(pair[0]))
         self.translated = language != LANGUAGES[0]
-        self.numbers = [number for _, number in known]
-        self.pattern = re.compile("|".join(f"({_pattern(name)})" for name, _ in known) or r"(?!)")
+        self.numbers = [number for _, number in named_rows]
+        self.pattern = re.compile("|".join(f"({_pattern(name)})" for name, _ in named_rows) or r"(?!)")
 
     def __call__(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Start, end and row of each term in a text."""

@@ -88,10 +88,10 @@ def _name_version(folder: Path, build: str) -> None:
     """Let the pages ask for the files of this build."""
     for path in folder.glob("*.html"):
         page = path.read_text(encoding="utf-8")
-        found = VERSION.search(page)
-        assert found, f"{path.name}: the layout names no version"
-        page = page.replace(f'?{found[1]}"', f'?{build}"')
-        page = page.replace(f'data-version="{found[1]}"', f'data-version="{build}"', 1)
+        version = VERSION.search(page)
+        assert version, f"{path.name}: the layout names no version"
+        page = page.replace(f'?{version[1]}"', f'?{build}"')
+        page = page.replace(f'data-version="{version[1]}"', f'data-version="{build}"', 1)
         path.write_text(page, encoding="utf-8")
 
 

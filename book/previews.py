@@ -15,7 +15,7 @@ def address(base: str, language: str, name: str) -> str:
     """Return where the picture of a page will be; empty as long as there is none, or no address of the site.
 
     Args:
-        base: the address of the site; whoever shows a link wants the picture's address in full.
+        base: the address of the site; a link's preview needs the picture's address in full.
         language: the edition of the page.
         name: the page.
     """

@@ -21,13 +21,13 @@ LISTED = re.compile(r"\d+\. \[[^\]]*\]\(([\w-]+)\.ipynb\)")
 def parts(index: Path) -> list[dict[str, Any]]:
     """Return the parts of the course as its first page lists them: titles, each followed by its chapters."""
     cells = (source(cell) for cell in read(index)["cells"] if cell["id"] == "chapters")
-    found: list[dict[str, Any]] = [{"title": "", "pages": []}]
+    listing: list[dict[str, Any]] = [{"title": "", "pages": []}]
     for line in next(cells, "").splitlines()[1:]:
         if listed := LISTED.match(line):
-            found[-1]["pages"].append(listed[1])
+            listing[-1]["pages"].append(listed[1])
         elif line:
-            found.append({"title": line.rstrip(":："), "pages": []})
-    return [part for part in found if part["pages"]]
+            listing.append({"title": line.rstrip(":："), "pages": []})
+    return [part for part in listing if part["pages"]]
 
 
 def questions(exercises: list[str]) -> list[str]:
@@ -43,10 +43,10 @@ def questions(exercises: list[str]) -> list[str]:
 def shown(index: Path, chapters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the parts with their chapters and questions; the five come from as many chapters as can be."""
     by_name = {chapter["name"]: chapter for chapter in chapters}
-    found = []
+    shown_parts = []
     for part in parts(index):
         own = [by_name[name] for name in part["pages"] if name in by_name]
         turns = zip_longest(*(questions(chapter["exercises"]) for chapter in own))
         asked = [name for name in chain.from_iterable(turns) if name]
-        found.append({**part, "chapters": own, "questions": asked, "five": asked[:FIVE]})
-    return found
+        shown_parts.append({**part, "chapters": own, "questions": asked, "five": asked[:FIVE]})
+    return shown_parts

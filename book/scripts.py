@@ -45,12 +45,12 @@ def script(name: str, language: str) -> str:
         name: a key of `NAMES`.
         language: one of `LANGUAGES`.
     """
-    known = words(language)
+    table = words(language)
     virtual = {f"course:{part}": (WIDGETS / f"{part}.js").read_text(encoding="utf-8") for part in SHARED}
     virtual |= {
         "course:words": f"export default {compact_json(said(name, language))};\n"
-        f"export const language = {compact_json({'tag': known['language']['tag']})};",
-        "course:markup": f"export default {compact_json(_markup(name, known['site']))};",
+        f"export const language = {compact_json({'tag': table['language']['tag']})};",
+        "course:markup": f"export default {compact_json(_markup(name, table['site']))};",
         "course:minisearch": MINISEARCH.read_text(encoding="utf-8").replace(
             "export { MiniSearch as default };", "export default MiniSearch;"
         ),

@@ -31,8 +31,8 @@ def unsaid(answers: str, said: str) -> str:
         >>> unsaid("No: half of it. Half!", "It is half of it."), unsaid("一半。一半的一半", "有一半")
         ('No Half', '一半的一半')
     """
-    known = set(RUN.findall(said))
-    new = (run for run in dict.fromkeys(RUN.findall(answers)) if run not in known)
+    said_runs = set(RUN.findall(said))
+    new = (run for run in dict.fromkeys(RUN.findall(answers)) if run not in said_runs)
     return " ".join(run for run in new if not re.match(f"[{HAN}]", run) or run not in said)
 
 

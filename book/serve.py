@@ -33,7 +33,7 @@ HEADERS = {
 class Handler(SimpleHTTPRequestHandler):
     """Files with the types that module scripts need, and our own page for what is not there.
 
-    Only files of the site are given out, and only to who asks for this machine by its own name.
+    Give out files of the site alone, and only to requests that name this machine as it names itself.
     """
 
     # said outright: Windows takes them from its registry, where .js may be text/plain
@@ -60,16 +60,16 @@ class Handler(SimpleHTTPRequestHandler):
 
     def _names_this_machine(self) -> bool:
         port = self.connection.getsockname()[1]
-        known = {f"{name}:{port}" for name in NAMES} | set(NAMES if port == 80 else ())
+        own_names = {f"{name}:{port}" for name in NAMES} | set(NAMES if port == 80 else ())
         asked = self.headers.get_all("Host") or []
-        return len(asked) == 1 and asked[0].strip().lower() in known
+        return len(asked) == 1 and asked[0].strip().lower() in own_names
 
     def _leads_into_the_site(self) -> bool:
         path = unquote(self.path.partition("?")[0])
         if not path.startswith("/") or not PLAIN.fullmatch(path):
             return False
-        found = Path(self.translate_path(self.path)).resolve()  # where a link leads, too
-        return found.is_relative_to(Path(self.directory).resolve())
+        path_on_disk = Path(self.translate_path(self.path)).resolve()  # where a link leads, too
+        return path_on_disk.is_relative_to(Path(self.directory).resolve())
 
     def end_headers(self) -> None:
         for name, value in HEADERS.items():

@@ -21,8 +21,8 @@ def comments_by_row(text: str) -> dict[int, tuple[int, str]]:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (SyntaxError, tokenize.TokenError):
         return {}
-    found = [token for token in tokens if token.type == tokenize.COMMENT]
-    return {token.start[0] - 1: (token.start[1], token.string) for token in found}
+    comments = [token for token in tokens if token.type == tokenize.COMMENT]
+    return {token.start[0] - 1: (token.start[1], token.string) for token in comments}
 
 
 def code(text: str) -> str:

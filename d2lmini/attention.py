@@ -625,8 +625,8 @@ class MultiHeadAttention(nn.Module):
     """Several scaled dot-product attentions side by side, each with projections of its own.
 
     After a forward `attention.attention_weights` gives the weights, shape (batch * num_heads, queries, keys).
-    A forward has two halves, `project` and `attend`: whoever asks the same keys again and again, as a decoder
-    does, projects them once.
+    A forward has two halves, `project` and `attend`: a caller that asks the same keys again and again, as a
+    decoder does, projects them once.
 
     Args:
         key_size: width of the keys that come in.

@@ -1,6 +1,7 @@
 """The package from outside: what an import loads, what editors and type checkers know, who imports whom."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -149,3 +150,12 @@ def test_sentences_name_the_argument_and_the_choice():
     assert errors.one_of("k", 3, (1, "a")) == "k: got 3; choose one of 1, 'a'"
     assert errors.nearest("cuasal", ["causal", "local"]) == "; the nearest are 'causal'"
     assert errors.nearest(None, ["causal"]) == errors.nearest("zzz", ["causal"]) == ""
+
+
+def test_the_map_of_contributing_names_what_there_is() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./<>*-]+/[\w./<>*-]*|[\w-]+\.(?:css|csv|js|md|py|toml|txt|yml))`", text))
+    assert len(named) > 40
+    places = ("", "*/", "*/*/", "*/*/*/")
+    patterns = {name: [place + re.sub("<[^>]*>", "*", name) for place in places] for name in named}
+    assert [name for name, some in patterns.items() if not any(map(any, map(ROOT.glob, some)))] == []

@@ -173,11 +173,11 @@ def formula_fonts() -> list[tuple[set[str], str]]:
     """Classes that together set a font, as KaTeX's rules have them, and the name of that font."""
     fonts = []
     for selectors, rule in re.findall(r"([^{}]+)\{([^{}]*)\}", formula_rules()):
-        if found := re.search(r"font-(?:family:KaTeX_(\w+)|weight:700|style:italic)", rule):
+        if font := re.search(r"font-(?:family:KaTeX_(\w+)|weight:700|style:italic)", rule):
             style = "Bold" * ("weight:700" in rule) + "Italic" * ("style:italic" in rule) or "Regular"
             for selector in selectors.split(","):
                 needed = selector.split()[-1].removesuffix(">span").split(".")[1:]
-                fonts.append((set(needed), f"{found[1] or 'Main'}-{style}"))
+                fonts.append((set(needed), f"{font[1] or 'Main'}-{style}"))
     return fonts
 
 

@@ -66,7 +66,7 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
     written = re.findall(r'content:"([^"]+)"', page_styles())
     texts = compact_json([*shown, said["site"]["script"], written])
     parser.used["regular"] |= {*texts} - {*'{}"\\'}  # those are JSON's
-    return {style: "".join(sorted(found & letters(style))) for style, found in parser.used.items()}
+    return {style: "".join(sorted(used & letters(style))) for style, used in parser.used.items()}
 
 
 def page_faces(page: str, kinds: set[str], language: str) -> str:

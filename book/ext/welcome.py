@@ -53,13 +53,13 @@ def hours(minutes: float) -> str:
 
 def paths(stations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the ways through these chapters, each with its hours."""
-    found = []
+    ways = []
     for key, names in PATHS.items():
         own = [station for station in stations if station["name"] in names.split() or not names]
         practice = EXERCISE * sum(len(station["exercises"]) for station in own)
         reading = sum(station["minutes"] for station in own)
-        found.append({"key": key, "stations": own, "reading": hours(reading), "practice": hours(practice)})
-    return found
+        ways.append({"key": key, "stations": own, "reading": hours(reading), "practice": hours(practice)})
+    return ways
 
 
 def _station(item: nodes.Element, chapters: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def document(root: Path, site: Path, language: str) -> str:
         language: of the edition.
     """
     config = configuration(root)
-    found = words(language)
+    said = words(language)
     printed = []
     for name, _, number in pages(table_of_contents(root)):
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
@@ -41,15 +41,15 @@ def document(root: Path, site: Path, language: str) -> str:
     live = live_address(root)
     given = {
         "pages": printed,
-        "words": found["site"]["pdf"] | {key: found["exercises"][key] for key in ("hint", "stronger_hint")},
+        "words": said["site"]["pdf"] | {key: said["exercises"][key] for key in ("hint", "stronger_hint")},
         "language": language,
         "live": live,
     }
     return render(
         "paper/document.html",
-        tag=found["language"]["tag"],
+        tag=said["language"]["tag"],
         language=language,
-        site=found["site"],
+        site=said["site"],
         author=config["author"],
         year=config["copyright"],
         live=live,

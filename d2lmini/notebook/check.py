@@ -57,7 +57,7 @@ def check(name: str, function: Callable[..., Any], seconds: float = 5.0) -> None
 
 
 def _is_of_page(function: Callable[..., Any], cells: list[str]) -> bool:
-    """Say whether a cell of the page defined this function: as whoever has run the page finds it there.
+    """Say whether a cell of the page defined this function, as it is there after the page was run.
 
     Such a cell is known by all of its text. The reader's own function may be the same, word for word.
     """

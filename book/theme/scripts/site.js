@@ -49,18 +49,18 @@ function findSection() {
   // the last sections cannot come up to the line: near the end of the page the line comes down to them
   const left = root.scrollHeight - innerHeight - scrollY;
   const line = innerHeight * (0.3 + 0.7 * Math.max(0, 1 - left / innerHeight));
-  let found = headings[0];
+  let current = headings[0];
   for (const heading of headings) {
     const { top } = heading.getBoundingClientRect();
-    if (top <= line) found = heading;
+    if (top <= line) current = heading;
     if (left < innerHeight && location.hash === `#${heading.id}` && top >= 0 && top <= innerHeight) {
-      found = heading;
+      current = heading;
       break;
     }
   }
-  if (!found || found.id === section) return;
-  section = found.id;
-  const title = found.textContent;
+  if (!current || current.id === section) return;
+  section = current.id;
+  const title = current.textContent;
   if (isChapter) remember("d2lmini-place", { language: root.lang, page: page.dataset.page, section, title });
   for (const [id, link] of entries) {
     if (id === section) link.setAttribute("aria-current", "location");

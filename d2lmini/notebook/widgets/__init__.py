@@ -60,12 +60,12 @@ def module_source(kind: str, language: str) -> str:
 
 def _virtual(kind: str, language: str) -> dict[str, str]:
     """Return the modules that are no files: what a widget says, shows and offers in a language."""
-    found = words(language)
-    shown = found["exercises"] if kind == "exercise" else found["explorers"][kind.removesuffix("-explorer")]
+    table = words(language)
+    shown = table["exercises"] if kind == "exercise" else table["explorers"][kind.removesuffix("-explorer")]
     return {
-        "course:words": f"export default {_js(shown)};\nexport const language = {_js(found['language'])};",
+        "course:words": f"export default {_js(shown)};\nexport const language = {_js(table['language'])};",
         "course:palette": f"export default {_js(COLORS)};",
-        "course:tokens": f"export default {_js(found['plots']['cats and dogs drink milk'].split())};",
+        "course:tokens": f"export default {_js(table['plots']['cats and dogs drink milk'].split())};",
         "course:sentences": f"export default {_js(_sentences())};",
     }
 
