@@ -3,12 +3,15 @@
 Read from top to bottom: a text falls into pieces, pieces into bytes, and merges make tokens of them again.
 """
 
+import csv
 import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from importlib.resources import files
 from itertools import pairwise
+from typing import Any
 
 Pair = tuple[int, int]
 
@@ -129,7 +132,7 @@ def _check_text(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"text: character {error.start} is {text[error.start]!r}, half of a pair, which UTF-8 cannot write. "
+            f"text: character {error.start} is {text[error.start]!r}, half of a pair, which UTF-8 has not. "
             "Read the text again, with the encoding of its file"
         ) from None
 
@@ -170,3 +173,30 @@ def _learn(words: list[list[int]], times: list[int], num_merges: int) -> list[Pa
             count(word, 1)
         merges.append(best)
     return merges
+
+
+# ---- what was recorded
+
+
+def recorded_subwords() -> list[dict[str, Any]]:
+    """Return what bytes, characters, merges and words cost the same small model, three seeds each.
+
+    `python3 course.py bench --section subwords --record` trains them again, with the cuts of chapter 14.
+
+    Returns:
+        One dict a training: device, sentences (to learn from), tokens (`"bytes"`, `"characters"`, `"merges"`
+        or `"words"`), seed, vocabulary (its size), held_out (tokens of the held-out sentences, `<eos>`
+        counted), unknown (how many of these are `<unk>`), loss (nats a held-out token), bits (per character
+        of the held-out sentences, the spelling of unknown tokens counted).
+
+    Example:
+        >>> sorted(recorded_subwords()[0])[:4]
+        ['bits', 'device', 'held_out', 'loss']
+    """
+    with (files("d2lmini") / "assets" / "subwords.csv").open(encoding="utf-8") as file:
+        return [
+            row
+            | {name: int(row[name]) for name in ("sentences", "seed", "vocabulary", "held_out", "unknown")}
+            | {name: float(row[name]) for name in ("loss", "bits")}
+            for row in csv.DictReader(file)
+        ]
