@@ -62,6 +62,7 @@ SAMPLER = "language-model/code-sampler"
 GENERATE = "language-model/code-generate"
 BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
+BYTE_PAIR = "subwords/code-merge"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -355,6 +356,39 @@ KNOWN_WRONG = [
     (GENERATE, {"net(unread, state)": "net(unread)"}, "state-lost"),
     (GENERATE, {"scores[0, -1]": "scores[0, 0]"}, "first-place"),
     (GENERATE, {"torch.tensor(text)": "torch.tensor([*start, *text])"}, "beginning-returned"),
+    (
+        BYTE_PAIR,
+        {"min(counts, key=lambda pair: (-counts[pair], pair))": "counts.most_common(1)[0][0]"},
+        "first-met",
+    ),
+    (BYTE_PAIR, {"min(counts": "max(counts", "-counts[pair]": "counts[pair]"}, "larger-pair"),
+    (BYTE_PAIR, {"-counts[pair]": "counts[pair]"}, "rarest"),
+    (BYTE_PAIR, {"min(counts, key=lambda pair: (-counts[pair], pair))": "min(counts)"}, "smallest-pair"),
+    (BYTE_PAIR, {"merged[-1] = number": "merged[-1:] = [number, token]"}, "second-kept"),
+    (
+        BYTE_PAIR,
+        {
+            "    for token in tokens:": "    for before, token in zip([None, *tokens], tokens):",
+            "merged and (merged[-1], token) == pair": "(before, token) == pair",
+            "merged[-1] = number": "merged[-1:] = [number] if merged[-1] == before else [merged[-1], number]",
+        },
+        "overlapping",
+    ),
+    (
+        BYTE_PAIR,
+        {
+            "in tokens:": "in tokens[::-1]:",
+            "(merged[-1], token)": "(token, merged[-1])",
+            "torch.tensor(merged)": "torch.tensor(merged[::-1])",
+        },
+        "from-the-right",
+    ),
+    (
+        BYTE_PAIR,
+        {"torch.tensor(merged)": "torch.tensor(merged[: -1 if merged[-1] != number else None])"},
+        "last-lost",
+    ),
+    (BYTE_PAIR, {"merged and (merged[-1]": "number not in merged and merged and (merged[-1]"}, "only-once"),
     (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[1.0, 1.0]]"}, "flat"),
     (GREEDY, {"tokens[1:]": "tokens.tolist()"}, "with-bos"),
 ]

@@ -14,7 +14,7 @@ import torch
 
 from book import build
 from tools import bench_site
-from tools.record import device_name, lengths, neighbor, norms, recall, show, timings, translation
+from tools.record import device_name, lengths, neighbor, norms, recall, show, subwords, timings, translation
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -29,6 +29,7 @@ SECTIONS = {
     "norms": norms.run,
     "recall": recall.run,
     "site": measure_site,
+    "subwords": subwords.run,
     "translation": translation.run,
 }
 

@@ -38,6 +38,7 @@ NAMES = (
     "what-it-learned/code-share",
     "language-model/code-sampler",
     "language-model/code-generate",
+    "subwords/code-merge",
 )
 
 
