@@ -39,7 +39,9 @@ class RMSNorm(nn.Module):
 
     def forward(self, X: Tensor) -> Tensor:
         """Normalize the last axis: (..., num_hiddens) -> (..., num_hiddens)."""
-        return X * torch.rsqrt(X.square().mean(dim=-1, keepdim=True) + self.eps) * self.weight
+        wide = X.to(torch.promote_types(X.dtype, torch.float32))  # float16 ends at the square of 256
+        scale = torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + self.eps)
+        return (wide * scale).to(X.dtype) * self.weight
 
 
 class SwiGLU(nn.Module):

@@ -14,7 +14,7 @@ import torch
 
 from book import build
 from tools import bench_site
-from tools.record import device_name, lengths, neighbor, norms, recall, show, timings, translation
+from tools.record import device_name, lengths, neighbor, norms, recall, show, timings, translation, writing
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -30,6 +30,7 @@ SECTIONS = {
     "recall": recall.run,
     "site": measure_site,
     "translation": translation.run,
+    "writing": writing.run,
 }
 
 

@@ -29,13 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Make the checkpoints that are named, or all."""
     parser = argparse.ArgumentParser(prog="checkpoints", description="Train the models of the package.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join((*DIRECTIONS, *NAMES))}")
-    parser.add_argument("--choose", action="store_true", help="keep some sentences to measure; write nothing")
+    parser.add_argument("--choose", action="store_true", help="measure translators only; write nothing")
     parser.add_argument("--epochs", type=int, default=RECIPE["epochs"])
     parser.add_argument("--steps", type=int, default=STEPS, help="of a writer")
     options = parser.parse_args(arguments)
-    known = (*DIRECTIONS, *NAMES)
+    known = DIRECTIONS if options.choose else (*DIRECTIONS, *NAMES)
     if unknown := set(options.names) - set(known):
         parser.error(f"no such model: {', '.join(sorted(unknown))}; choose of {', '.join(known)}")
+    options.names = options.names or known
     torch.set_num_threads(1)  # sums in another order end in other weights
     with locked(ROOT / "_build" / "checkpoints.lock", "checkpoints: another run makes some; this one waits"):
         sweep([ASSETS])
@@ -44,10 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def make(options: argparse.Namespace) -> None:
     """Train, measure and store one model after the other."""
-    for name in NAMES:
-        if name in options.names or not options.names:
-            make_writer_file(ASSETS / f"{name}.safetensors", options.steps)
-    for direction in [name for name in options.names or DIRECTIONS if name in DIRECTIONS]:
+    for name in [name for name in options.names if name in NAMES]:
+        make_writer_file(ASSETS / f"{name}.safetensors", options.steps)
+    for direction in [name for name in options.names if name in DIRECTIONS]:
         source, target = direction.split("-")
         sentences = list(course_sentences(source, target, "train").items())
         if options.choose:
