@@ -16,7 +16,8 @@ from book.lock import locked
 from d2lmini.checkpoints import DIRECTIONS, Translator
 from d2lmini.data import course_sentences
 from tools.record import ASSETS as PACKAGE_ASSETS
-from tools.record.checkpoint_files import card, write
+from tools.record.card import card
+from tools.record.checkpoint_files import write
 from tools.record.translation import small_translator
 from tools.record.translators import RECIPE, Sentences, train
 from tools.record.writers import NAMES, STEPS, make_writer_file
@@ -62,8 +63,9 @@ def make(options: argparse.Namespace) -> None:
             measured |= {"reference": reference(source, target, asked)}
             path = ASSETS / f"{direction}.safetensors"
             write(path, translator, measured)
-            store(ASSETS / "README.md", card(ASSETS).encode())
             print(f"{path.name}: {path.stat().st_size} bytes", flush=True)
+    if not options.choose:
+        store(ASSETS / "README.md", card(ASSETS).encode())
 
 
 # ---- measuring
