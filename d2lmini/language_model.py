@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from d2lmini.attention import MultiHeadAttention, causal_mask
+from d2lmini.attention import MultiHeadAttention, causal_mask, check_heads
 from d2lmini.encoder_decoder import embed
 from d2lmini.positional import RotaryEmbedding
 
@@ -113,6 +113,7 @@ class PreNormBlock(nn.Module):
         qk_norm: Callable[[int], nn.Module] | None = None,
         rotary: bool = True,
     ) -> None:
+        check_heads(num_hiddens, num_heads)
         super().__init__()
         self.norm1 = norm(num_hiddens)
         self.attention = MultiHeadAttention(

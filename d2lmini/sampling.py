@@ -81,7 +81,7 @@ def generate(
     """Let a language model go on with a text, one token after the other.
 
     Args:
-        net: a `LanguageModel`, or anything that is called and answers like one.
+        net: a `LanguageModel`, or another module that is called and answers like one.
         beginning: numbers of the tokens to go on from, at least one.
         num_tokens: how many tokens to write at most.
         temperature: as in `token_probabilities`.
