@@ -1,4 +1,4 @@
-"""The writer in the page: its numbers are PyTorch's, it is there at once, and each task can be done in sight."""
+"""The writer in the page: its numbers are PyTorch's, it is there at once, each task is done in sight."""
 
 import base64
 import json
@@ -29,7 +29,8 @@ LOAD = """async (name) => {
 # of each text the probabilities after every token, as they lie in memory
 ALL = """([texts, off]) => texts.map((text) => {
     const steps = model.read(text, new Set(off));
-    const all = Float32Array.from(steps.flatMap(({ logits }) => [...numbers.probabilities(logits, 1, 1).soft]));
+    const odds = ({ logits }) => [...numbers.probabilities(logits, 1, 1).soft];
+    const all = Float32Array.from(steps.flatMap(odds));
     return btoa(Array.from(new Uint8Array(all.buffer), (byte) => String.fromCharCode(byte)).join(""));
 })"""
 
@@ -512,12 +513,15 @@ both = pytest.mark.parametrize("kind", [DESK, PHONE], ids=["desk", "phone"])
 # targets that a finger misses, words too small to read, and what scrolls inside
 TOO_SMALL = """(root) => {
     const shown = [...root.querySelectorAll("*")].filter((node) => node.checkVisibility());
-    const small = (node) => { const { width, height } = node.getBoundingClientRect(); return Math.min(width, height) < 40; };
+    const box = (node) => node.getBoundingClientRect();
+    const small = (node) => Math.min(box(node).width, box(node).height) < 40;
     const hasWords = (node) => [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
     const tiny = (node) => hasWords(node) && parseFloat(getComputedStyle(node).fontSize) < 11;
-    const scrolls = (node) => /auto|scroll/.test(getComputedStyle(node).overflowY) && node.scrollHeight > node.clientHeight;
+    const mayScroll = (node) => /auto|scroll/.test(getComputedStyle(node).overflowY);
+    const scrolls = (node) => mayScroll(node) && node.scrollHeight > node.clientHeight;
     const targets = shown.filter((node) => node.matches("button, input:not([type=range]), .rail"));
-    return [...targets.filter(small), ...shown.filter(tiny), ...shown.filter(scrolls)].map((node) => node.outerHTML.slice(0, 90));
+    const found = [...targets.filter(small), ...shown.filter(tiny), ...shown.filter(scrolls)];
+    return found.map((node) => node.outerHTML.slice(0, 90));
 }"""
 
 

@@ -1,6 +1,7 @@
 // The writers of d2lmini/writer.py in plain arithmetic, as transformer.js has the translators: what PyTorch computes, a
 // reader's browser computes too. A test compares the two.
 
+import { hasHan } from "./tokens.js";
 import { BOS, add, attend, layerNorm, linear, softmax } from "./transformer.js";
 
 /** Turn each pair of neighbors by position / 10000^(2j/width), as RotaryEmbedding does; every head alike. */
@@ -95,11 +96,10 @@ export function split(text, vocab) {
   const known = new Map(vocab.slice(4).map((word) => [word.toLowerCase(), word]));
   let spaced = text.normalize().toLowerCase().replaceAll(".", " . ");
   // Chinese has no spaces between words; none begins another one
-  if (known.has("。")) for (const word of known.keys()) spaced = spaced.replaceAll(word, ` ${word} `);
+  if (hasHan(vocab.join(""))) for (const word of known.keys()) spaced = spaced.replaceAll(word, ` ${word} `);
   const parts = spaced.split(/\s+/).filter(Boolean);
   return { words: parts.map((part) => known.get(part)), unknown: parts.filter((part) => !known.has(part)) };
 }
 
 /** Write tokens as a text, as `Stories.join` does. */
-export const join = (tokens) =>
-  tokens.includes("。") || /\p{Script=Han}/u.test(tokens.join("")) ? tokens.join("") : tokens.join(" ").replaceAll(" .", ".");
+export const join = (tokens) => (hasHan(tokens.join("")) ? tokens.join("") : tokens.join(" ").replaceAll(" .", "."));

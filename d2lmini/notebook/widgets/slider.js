@@ -39,7 +39,9 @@ export function Slider({ label, value, min, max, step, digits, set }) {
     event.currentTarget.began = null;
   };
   const onPointerCancel = (event) => (event.currentTarget.began = null); // the page scrolls
+  const onInput = (event) => set(Number(event.target.value));
   const shown = value.toFixed(digits);
+  const named = { "aria-label": label, "aria-valuetext": shown };
   return h(
     "label",
     { class: "slide" },
@@ -47,7 +49,7 @@ export function Slider({ label, value, min, max, step, digits, set }) {
     h(
       "span",
       { class: "rail", onPointerDown, onPointerMove, onPointerUp, onPointerCancel },
-      h("input", { type: "range", min, max, step, value, "aria-label": label, "aria-valuetext": shown, onInput: (event) => set(Number(event.target.value)) }),
+      h("input", { type: "range", min, max, step, value, onInput, ...named }),
     ),
   );
 }

@@ -67,7 +67,8 @@ export function readCheckpoint(bytes) {
     const columns = shape[1];
     tensors[name] = { shape, data: Float32Array.from(whole, (value, at) => value * scale[Math.floor(at / columns)]) };
   }
-  const [srcVocab, tgtVocab, vocab] = ["src_vocab", "tgt_vocab", "vocab"].map((kind) => JSON.parse(told[kind] ?? "null"));
+  const vocabularies = ["src_vocab", "tgt_vocab", "vocab"]; // of a translator two, of a writer one
+  const [srcVocab, tgtVocab, vocab] = vocabularies.map((name) => JSON.parse(told[name] ?? "null"));
   return { config, about: JSON.parse(told.about ?? "{}"), srcVocab, tgtVocab, vocab, tensors };
 }
 

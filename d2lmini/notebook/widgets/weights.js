@@ -9,8 +9,8 @@ const PATIENCE = 60; // seconds that a kernel may be busy with another cell
 const kept = new Map();
 
 /**
- * The bytes of a checkpoint, a Uint8Array, by its name: a direction ("en-vi") or "writer-en". `progress` is called with the share that has
- * come, from 0 to 1, where it is known. Rejects when nothing comes; asked again, it tries again.
+ * The bytes of a checkpoint, a Uint8Array, by its name: a direction ("en-vi") or "writer-en". `progress` is called with
+ * the share that has come, from 0 to 1, where it is known. Rejects when nothing comes; asked again, it tries again.
  */
 export function weights(model, name, progress = () => {}) {
   if (!kept.has(name)) {

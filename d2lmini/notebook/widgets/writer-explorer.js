@@ -30,7 +30,7 @@ export const arithmetic = { LanguageModel, drawn, first, join, nearest, probabil
 // ---- the words of the stories: ten names, colors and things each, and three verbs, in this order after <eos>
 
 const KINDS = ["name", "color", "thing"];
-const kind = (number) => (number < 4 ? "mark" : number < 34 ? KINDS[Math.floor((number - 4) / 10)] : number < 37 ? "verb" : "");
+const kind = (number) => (number < 34 ? KINDS[Math.floor((number - 4) / 10)] : number < 37 ? "verb" : "");
 const STOP = first.vocab.findIndex((token) => token === "." || token === "。");
 const isPair = (a, b) => a !== b && [a, b].every((one) => one === "color" || one === "thing");
 const asText = (numbers) => join(numbers.map((number) => first.vocab[number]));
@@ -74,18 +74,22 @@ const TASKS = [
   {
     scene: { numbers: [...first.numbers, CUE] },
     done: ({ temperature, off }, { right, plain, soft }) =>
-      plain[right] > 0.9 && !off.length && soft[right] < 0.5 && { t: temperature.toFixed(1), p: decimals(1 - soft[right]) },
+      plain[right] > 0.9 &&
+      soft[right] < 0.5 &&
+      !off.length && { t: temperature.toFixed(1), p: decimals(1 - soft[right]) },
   },
   {
     scene: { numbers: [...first.numbers, CUE], temperature: 3.5 },
     done: ({ temperature, topP, off }, { right, kept }) =>
-      temperature >= 2 && topP < 1 && !off.length && kept[right] > 0.999 && { t: temperature.toFixed(1), p: topP.toFixed(2) },
+      temperature >= 2 &&
+      kept[right] > 0.999 &&
+      !off.length && { t: temperature.toFixed(1), p: topP.toFixed(2) },
   },
   {
     scene: { numbers: [...first.numbers, CUE], panel: "heads" },
     done: ({ numbers, look, off }, { from, row }) => {
       const [to, token] = [numbers[from - 2], numbers[from - 1]];
-      if (look === "all" || off.includes(look) || from < 2 || !isPair(kind(to), kind(token)) || row[from - 1] < 0.5) return false;
+      if (look === "all" || off.includes(look) || !isPair(kind(to), kind(token)) || row[from - 1] < 0.5) return false;
       return { head: headOf(look), from: first.vocab[token], to: first.vocab[to], p: row[from - 1].toFixed(2) };
     },
   },
@@ -147,14 +151,17 @@ function Task({ state, act }) {
     disabled: !TASKS[task + step],
   });
   const again = press("↺", () => act.begin(task), { "aria-label": words.task_again });
-  const marks = TASKS.map((_, i) => h("i", { key: i, "data-done": Boolean(told[i]), "data-now": i === task }, told[i] ? "✓" : ""));
+  const mark = (_, i) => h("i", { key: i, "data-done": Boolean(told[i]), "data-now": i === task }, told[i] && "✓");
+  const count = { k: told.filter(Boolean).length, n: TASKS.length };
+  const text = told[task]
+    ? [h("b", {}, "✓ "), fill(words.answers[task], told[task])]
+    : fill(words.tasks[task], { cue: first.vocab[CUE] });
   return h("section", { class: "task", "data-look": "task" },
     h("div", { class: "head" },
       h("p", { class: "title" }, fill(words.task, { i: task + 1, n: TASKS.length })),
-      h("span", { class: "marks", role: "img", "aria-label": fill(words.tasks_done, { k: told.filter(Boolean).length, n: TASKS.length }) }, marks),
+      h("span", { class: "marks", role: "img", "aria-label": fill(words.tasks_done, count) }, TASKS.map(mark)),
       again, to(-1), to(1)),
-    h("p", { role: "status", "data-done": Boolean(told[task]) },
-      told[task] ? [h("b", {}, "✓ "), fill(words.answers[task], told[task])] : fill(words.tasks[task], { cue: first.vocab[CUE] })));
+    h("p", { role: "status", "data-done": Boolean(told[task]) }, text));
 }
 
 function Story({ state, now, act, room }) {
@@ -162,48 +169,52 @@ function Story({ state, now, act, room }) {
   const tokens = [h("code", {}, "<bos>"), ...state.numbers.map(shown)];
   const share = (i) => (now.row[i] === undefined ? "" : now.row[i].toFixed(2));
   const chips = tokens.map((token, i) => h("button", {
-    key: i, type: "button", role: "radio", class: "chip", "aria-checked": String(i === now.from), tabIndex: i === now.from ? 0 : -1,
-    "data-after": i > now.from, style: { "--share": now.row[i] ?? 0 }, onClick: () => act.change({ from: i }),
+    key: i, type: "button", role: "radio", class: "chip", "aria-checked": String(i === now.from),
+    tabIndex: i === now.from ? 0 : -1, "data-after": i > now.from, style: { "--share": now.row[i] ?? 0 },
+    onClick: () => act.change({ from: i }),
   }, token, h("span", { class: "share" }, share(i))));
   const walk = (event) => {
     const to = placeByKey(event, now.from - hidden, tokens.length - hidden);
     if (to !== undefined) act.change({ from: to + hidden }, "[role=radio][aria-checked=true]");
   };
   const sum = now.row.slice(0, hidden).reduce((total, weight) => total + weight, 0);
+  const unfold = { class: "chip", "aria-label": fill(words.unfold, { count: hidden }) };
+  const nothing = !state.numbers.length && !state.past.length;
   return h("div", { class: "story", "data-look": "picture", translate: "no" },
     h("svg", { class: "lines", "aria-hidden": "true" }),
-    hidden > 0 && press([`⋯ ${hidden}`, h("span", { class: "share" }, sum.toFixed(2))], () => act.change({ unfolded: true }), {
-      class: "chip", "aria-label": fill(words.unfold, { count: hidden }),
-    }),
+    hidden > 0 && press([`⋯ ${hidden}`, h("span", { class: "share" }, sum.toFixed(2))], act.unfold, unfold),
     h("div", { class: "tokens", role: "radiogroup", "aria-label": words.text, onKeyDown: walk }, chips.slice(hidden)),
-    press("⌫", act.back, { class: "back", "aria-label": words.back, disabled: !state.numbers.length && !state.past.length }));
+    press("⌫", act.back, { class: "back", "aria-label": words.back, disabled: nothing }));
 }
 
 function Bars({ now, act }) {
   const { best, soft, kept, whole, ended } = now;
   const wide = (p) => ({ width: `${(100 * p).toFixed(1)}%` });
   const others = [...soft.keys()].filter((number) => !best.includes(number));
-  const p = others.reduce((sum, number) => sum + kept[number], 0);
+  const count = { count: others.length, p: decimals(others.reduce((sum, number) => sum + kept[number], 0)) };
   const bar = (number, i) => h("button", {
     key: i, type: "button", class: "bar", "data-cut": !kept[number], onClick: () => act.take(number),
     title: fill(words.take, { token: first.vocab[number] }),
   },
     h("span", { class: "token" }, shown(number)),
-    h("span", { class: "track" }, h("i", { class: "soft", style: wide(soft[number]) }), h("i", { class: "kept", style: wide(kept[number]) }),
+    h("span", { class: "track" },
+      h("i", { class: "soft", style: wide(soft[number]) }),
+      h("i", { class: "kept", style: wide(kept[number]) }),
       whole && h("i", { class: "was", style: { left: wide(whole[number]).width } })),
     h("span", { class: "p" }, kept[number] ? decimals(kept[number]) : words.cut));
   return h("div", { class: "next", "data-look": "picture" },
-    h("p", { class: "heading", id: "d2l-writer-next" }, ended ? words.ended : words.next),
-    h("div", { class: "bars", role: "group", "aria-labelledby": "d2l-writer-next", translate: "no", "data-ended": ended }, ended ? null : best.map(bar)),
-    !ended && h("p", { class: "others" }, fill(plural(words.others, others.length), { count: others.length, p: decimals(p) })));
+    h("p", { class: "heading" }, ended ? words.ended : words.next),
+    h("div", { class: "bars", role: "group", "aria-label": words.next, translate: "no" }, ended ? null : best.map(bar)),
+    h("p", { class: "others" }, !ended && fill(plural(words.others, others.length), count)));
 }
 
 function Sampling({ state, now, act }) {
-  const { temperature, topP } = state;
+  const slider = (label, name, more) =>
+    h(Slider, { label, value: state[name], set: (value) => act.change({ [name]: value }), ...more });
   return [
     h("div", { class: "sliders" },
-      h(Slider, { label: words.temperature, value: temperature, min: 0.1, max: 4, step: 0.1, digits: 1, set: (value) => act.change({ temperature: value }) }),
-      h(Slider, { label: words.top_p, value: topP, min: 0.05, max: 1, step: 0.05, digits: 2, set: (value) => act.change({ topP: value }) })),
+      slider(words.temperature, "temperature", { min: 0.1, max: 4, step: 0.1, digits: 1 }),
+      slider(words.top_p, "topP", { min: 0.05, max: 1, step: 0.05, digits: 2 })),
     h("div", { class: "row" },
       press(words.draw, () => act.draw(), { class: "go", disabled: now.ended }),
       press(words.sentence, () => act.draw(true), { disabled: now.ended })),
@@ -212,13 +223,15 @@ function Sampling({ state, now, act }) {
 
 function Heads({ state, now, act }) {
   const { look, off } = state;
-  const toggle = (name) => act.change({ off: off.includes(name) ? off.filter((other) => other !== name) : [...off, name].toSorted() });
+  const without = (name) => off.filter((other) => other !== name);
+  const toggle = (name) => act.change({ off: off.includes(name) ? without(name) : [...off, name].toSorted() });
   const cell = (name) => {
     const row = rowOf(now.looking, name);
     const bars = Array.from(row, (weight, j) => `M${j} 1v${-weight.toFixed(3)}h.8V1z`);
     const label = { block: headOf(name)[0], head: headOf(name)[2] };
+    const size = { viewBox: `0 0 ${row.length} 1`, preserveAspectRatio: "none" };
     return h("div", { key: name, class: "pair", "data-off": off.includes(name) },
-      press([headOf(name), h("svg", { viewBox: `0 0 ${row.length} 1`, preserveAspectRatio: "none", "aria-hidden": "true" }, h("path", { d: bars.join("") }))],
+      press([headOf(name), h("svg", { ...size, "aria-hidden": "true" }, h("path", { d: bars.join("") }))],
         () => act.change({ look: look === name ? "all" : name }),
         { class: "look", "aria-pressed": String(look === name), "aria-label": fill(words.look, label) }),
       press(off.includes(name) ? words.off : words.on, () => toggle(name),
@@ -259,10 +272,10 @@ function sentence({ look, topP, off, panel }, { best, plain, whole, kept, row, f
   const token = first.vocab[best[0]];
   if (whole) {
     const [before] = largest(whole, 1);
-    parts.push(fill(words.changed, {
-      heads: off.map(headOf).join(words.comma), token: first.vocab[before], before: decimals(whole[before]), after: decimals(plain[before]),
-    }));
-  } else if (panel === "draw" && topP < 1) parts.push(fill(words.remain, { count: kept.filter(Boolean).length, all: kept.length }));
+    const [heads, was, is] = [off.map(headOf).join(words.comma), decimals(whole[before]), decimals(plain[before])];
+    parts.push(fill(words.changed, { heads, token: first.vocab[before], before: was, after: is }));
+  } else if (panel === "draw" && topP < 1)
+    parts.push(fill(words.remain, { count: kept.filter(Boolean).length, all: kept.length }));
   else if (panel === "draw") parts.push(fill(words.probable, { token, p: decimals(kept[best[0]]) }));
   return parts.join(" ");
 }
@@ -270,10 +283,15 @@ function sentence({ look, topP, off, panel }, { best, plain, whole, kept, row, f
 function Field({ state, act }) {
   const { typed, problem, numbers, loading } = state;
   const near = (other) => press(other, () => act.enter((typed ?? "").toLowerCase().replace(problem.word, other)));
-  return h("form", { class: "field", onSubmit: (event) => { event.preventDefault(); act.enter(typed ?? asText(numbers)); } },
-    h("label", {}, words.beginning,
-      h("input", { type: "text", value: typed ?? asText(numbers), maxLength: 600, autocomplete: "off", autocapitalize: "none", spellcheck: false,
-        onInput: (event) => act.change({ typed: event.target.value }) })),
+  const value = typed ?? asText(numbers);
+  const onInput = (event) => act.change({ typed: event.target.value });
+  const onSubmit = (event) => {
+    event.preventDefault();
+    act.enter(value);
+  };
+  const plainly = { maxLength: 600, autocomplete: "off", autocapitalize: "none", spellcheck: false };
+  return h("form", { class: "field", onSubmit },
+    h("label", {}, words.beginning, h("input", { type: "text", value, onInput, ...plainly })),
     h("button", { type: "submit" }, words.read),
     press(words.anew, () => act.write([])),
     h("div", { class: "problem", role: "alert" },
@@ -286,7 +304,8 @@ function View({ state, now, act, room }) {
   const parts = { state, now, act, room };
   return h("div", { class: "desk", "aria-busy": String(state.loading === "coming") },
     h(Task, parts), h(Story, parts), h(Bars, parts), h(Panel, parts),
-    h("p", { class: "said", role: "status" }, state.loading === "coming" ? words.loading : sentence(state, now, tokens)),
+    h("p", { class: "said", role: "status" },
+      state.loading === "coming" ? words.loading : sentence(state, now, tokens)),
     h(Field, parts));
 }
 
@@ -304,8 +323,10 @@ function drawLines(root) {
     const weight = Number(chip.style.getPropertyValue("--share"));
     const [to, top, low] = place(box);
     if (weight < 0.02 || chip === asking[1]) return null;
-    const d = Math.abs(top - y) < 4 ? `M${x} ${y}C${x} ${y - 22} ${to} ${y - 22} ${to} ${y}` : `M${x} ${y}C${x} ${y - 20} ${to} ${low + 20} ${to} ${low}`;
-    return svg("path", { d, "stroke-width": (0.5 + 6 * weight).toFixed(2), "stroke-opacity": (0.2 + 0.7 * weight).toFixed(2) });
+    const beside = Math.abs(top - y) < 4;
+    const end = beside ? `${to} ${y - 22} ${to} ${y}` : `${to} ${low + 20} ${to} ${low}`;
+    const wide = { "stroke-width": (0.5 + 6 * weight).toFixed(2), "stroke-opacity": (0.2 + 0.7 * weight).toFixed(2) };
+    return svg("path", { d: `M${x} ${y}C${x} ${y - 22} ${end}`, ...wide });
   });
   return lines.replaceChildren(...paths.filter(Boolean));
 }
@@ -318,12 +339,12 @@ function begun(el) {
   const asked = sharedView(el, "writer", { ...rest, sentence: asText(numbers), off: "" });
   const { words: tokens, unknown } = split(asked.sentence, first.vocab);
   const found = tokens.map((token) => first.vocab.indexOf(token));
-  const [within, sliderOf] = [(value, least, most) => Math.min(most, Math.max(least, value)), (value) => Number(value.toFixed(2))];
+  const within = (value, least, most) => Number(Math.min(most, Math.max(least, value)).toFixed(2));
   const text = unknown.length || found.length >= FULL ? numbers : found;
   return {
     numbers: text,
-    temperature: sliderOf(within(asked.temperature, 0.1, 4)),
-    topP: sliderOf(within(asked.topP, 0.05, 1)),
+    temperature: within(asked.temperature, 0.1, 4),
+    topP: within(asked.topP, 0.05, 1),
     off: HEADS.filter((head) => asked.off.split(" ").includes(head)),
     look: HEADS.includes(asked.look) ? asked.look : "all",
     from: Number.isInteger(asked.from) ? within(asked.from, -1, text.length) : -1,
@@ -348,7 +369,8 @@ function reader(net) {
 function actions({ state, kept, change, wake }) {
   let turn = 0; // a sentence that is being drawn ends with the next thing the reader does
   const past = () => [...state().past, state().numbers];
-  const write = (numbers) => change({ numbers, past: past(), from: -1, typed: null, problem: null });
+  const plain = { from: -1, typed: null, problem: null, unfolded: false };
+  const write = (numbers, before = past()) => change({ ...plain, numbers, past: before });
   const act = {
     wake,
     write,
@@ -360,12 +382,13 @@ function actions({ state, kept, change, wake }) {
       turn += 1;
       return write([...state().numbers, number]);
     },
+    unfold: () => act.change({ unfolded: true }),
     back() {
       turn += 1;
       const { past: before, numbers } = state();
-      return change({ numbers: before.at(-1) ?? numbers.slice(0, -1), past: before.slice(0, -1), from: -1, typed: null, problem: null });
+      return write(before.at(-1) ?? numbers.slice(0, -1), before.slice(0, -1));
     },
-    begin: (task) => act.change({ ...START, ...TASKS[task].scene, task, past: past(), typed: null, problem: null }),
+    begin: (task) => act.change({ ...START, ...plain, ...TASKS[task].scene, task, past: past() }),
     async draw(whole = false) {
       const mine = ++turn;
       const { numbers } = state();
@@ -378,9 +401,10 @@ function actions({ state, kept, change, wake }) {
     enter(text) {
       const { words: tokens, unknown } = split(text, first.vocab);
       const [word] = unknown;
-      if (word) return act.change({ typed: text, problem: { word, near: nearest(word), text: fill(words.unknown, { word }) } });
-      const counted = { count: tokens.length, most: FULL - 1 };
-      if (tokens.length >= FULL) return act.change({ typed: text, problem: { text: fill(words.too_long, counted) } });
+      const refused = (problem) => act.change({ typed: text, problem });
+      if (word) return refused({ word, near: nearest(word), text: fill(words.unknown, { word }) });
+      if (tokens.length >= FULL)
+        return refused({ text: fill(words.too_long, { count: tokens.length, most: FULL - 1 }) });
       return write(tokens.map((token) => first.vocab.indexOf(token)));
     },
   };
