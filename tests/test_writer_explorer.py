@@ -382,6 +382,20 @@ def test_by_keyboard_all_can_be_done(show: Any) -> None:
     assert page.evaluate("document.activeElement.className") == "bar"  # to take the next one
 
 
+def test_a_line_begins_at_the_token_that_looks_while_that_still_arrives(show: Any) -> None:
+    page = show(KIND)
+    page.get_by_role("button", name="gray").click()
+    expect(page.get_by_role("radio")).to_have_count(17)
+    ends = """() => {
+        for (const one of document.getAnimations()) one.finish();
+        const [first, chip] = [".lines path", "[aria-checked=true]"].map((one) => document.querySelector(one));
+        const { x, y } = first.getPointAtLength(0).matrixTransform(first.getScreenCTM());
+        const box = chip.getBoundingClientRect();
+        return [x - box.left - box.width / 2, y - box.top];
+    }"""
+    assert page.evaluate(ends) == pytest.approx([0, 0], abs=1.5)
+
+
 # ---- tasks
 
 

@@ -101,19 +101,21 @@ def _source(folder: Traversable, name: str, virtual: Mapping[str, str]) -> str:
     """Return a module without comments; a stylesheet becomes one."""
     text = virtual.get(name) or (folder / name).read_text(encoding="utf-8")
     if name.endswith(".min.js"):
-        return _minified(text)
+        return _minified(text.strip(), name)
     if not name.endswith(".css"):
         return _without_comments(text, name)
     rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
     return f"export default {json.dumps(rules, ensure_ascii=False)};"
 
 
-def _minified(text: str) -> str:
-    """Return a module of others: one line, of which only the list of its exports at the end is touched."""
-    code, _, exports = text.partition("\n")[0].strip().rpartition("export{")
-    pairs = [part.split(" as ") for part in exports.rstrip("};").split(",")]
-    listed = ",".join(f"{name}:{value}" for value, name in pairs)
-    names = "".join(f"export const {name} = $all.{name};\n" for _, name in pairs)
+def _minified(text: str, name: str) -> str:
+    """Return a module of others, of which only the list of its exports is touched."""
+    code, _, exports = text.rpartition("export{")
+    if not code or "\n" in text or not exports.endswith("};"):
+        raise BundleError(f"{name}: a minified module is one line that ends with export{{a as b,…}};")
+    pairs = [(part.split(" as ")[0], part.split(" as ")[-1]) for part in exports[:-2].split(",")]
+    listed = ",".join(f"{theirs}:{ours}" for ours, theirs in pairs)
+    names = "".join(f"export const {theirs} = $all.{theirs};\n" for _, theirs in pairs)
     return f"const $all = (() => {{{code}return{{{listed}}}}})();\n{names}"
 
 

@@ -105,10 +105,11 @@ const decimals = (p) => (p < 0.0005 ? "< 0.001" : p.toFixed(3));
 const headOf = (name) => name.split(".").map((place) => Number(place) + 1).join(".");
 const isFirst = ({ numbers, off }) => !off.length && numbers.join() === first.numbers.join();
 
-/** Weights over the tokens so far: of one head, or the mean of all. */
-function rowOf(weightsOfHeads, look) {
+/** Weights over the tokens so far: of one head, or the mean of all that are on. */
+function rowOf(weightsOfHeads, look, off = []) {
   if (look !== "all") return look.split(".").reduce((found, place) => found[place], weightsOfHeads);
-  const heads = weightsOfHeads.flat();
+  const on = HEADS.filter((name) => !off.includes(name));
+  const heads = (on.length ? on : HEADS).map((name) => rowOf(weightsOfHeads, name));
   return heads[0].map((_, j) => heads.reduce((sum, row) => sum + row[j], 0) / heads.length);
 }
 
@@ -127,7 +128,7 @@ function derived(state, read) {
     right: recalled(numbers),
     from,
     looking,
-    row: rowOf(looking, state.look),
+    row: rowOf(looking, state.look, off),
     ended: numbers.at(-1) === EOS || numbers.length + 1 > FULL,
   };
 }
@@ -156,7 +157,7 @@ function Task({ state, act }) {
   const text = told[task]
     ? [h("b", {}, "✓ "), fill(words.answers[task], told[task])]
     : fill(words.tasks[task], { cue: first.vocab[CUE] });
-  return h("section", { class: "task", "data-look": "task" },
+  return h("div", { class: "task", "data-look": "task" },
     h("div", { class: "head" },
       h("p", { class: "title" }, fill(words.task, { i: task + 1, n: TASKS.length })),
       h("span", { class: "marks", role: "img", "aria-label": fill(words.tasks_done, count) }, TASKS.map(mark)),
@@ -181,7 +182,7 @@ function Story({ state, now, act, room }) {
   const unfold = { class: "chip", "aria-label": fill(words.unfold, { count: hidden }) };
   const nothing = !state.numbers.length && !state.past.length;
   return h("div", { class: "story", "data-look": "picture", translate: "no" },
-    h("svg", { class: "lines", "aria-hidden": "true" }),
+    h("svg", { class: "lines", "aria-hidden": "true", "data-off": state.off.includes(state.look) }),
     hidden > 0 && press([`⋯ ${hidden}`, h("span", { class: "share" }, sum.toFixed(2))], act.unfold, unfold),
     h("div", { class: "tokens", role: "radiogroup", "aria-label": words.text, onKeyDown: walk }, chips.slice(hidden)),
     press("⌫", act.back, { class: "back", "aria-label": words.back, disabled: nothing }));
@@ -277,7 +278,7 @@ function sentence({ look, topP, off, panel }, { best, plain, whole, kept, row, f
   } else if (panel === "draw" && topP < 1)
     parts.push(fill(words.remain, { count: kept.filter(Boolean).length, all: kept.length }));
   else if (panel === "draw") parts.push(fill(words.probable, { token, p: decimals(kept[best[0]]) }));
-  return parts.join(" ");
+  return parts.join(" ").replaceAll("。 ", "。");
 }
 
 function Field({ state, act }) {
@@ -312,19 +313,18 @@ function View({ state, now, act, room }) {
 /** From the token that looks to each that it looks at, as wide as the weight; the tokens may stand in several rows. */
 function drawLines(root) {
   const [lines, story] = [root.querySelector(".lines"), root.querySelector(".story")];
-  const outer = story.getBoundingClientRect();
-  const chips = [...story.querySelectorAll("[role=radio]")].map((chip) => [chip.getBoundingClientRect(), chip]);
-  const place = ({ left, width, top, bottom }) => [left - outer.left + width / 2, top - outer.top, bottom - outer.top];
-  const asking = chips.find(([, chip]) => chip.ariaChecked === "true");
-  if (!asking || !outer.width) return lines.replaceChildren();
-  const [x, y] = place(asking[0]);
-  lines.setAttribute("viewBox", `0 0 ${outer.width} ${outer.height}`);
-  const paths = chips.map(([box, chip]) => {
+  const chips = [...story.querySelectorAll("[role=radio]")];
+  // not its box on the screen: a token that has just come is still on its way there
+  const place = (chip) => [chip.offsetLeft + chip.offsetWidth / 2, chip.offsetTop, chip.offsetTop + chip.offsetHeight];
+  const asking = chips.find((chip) => chip.ariaChecked === "true");
+  if (!asking || !story.offsetWidth) return lines.replaceChildren();
+  const [x, y] = place(asking);
+  lines.setAttribute("viewBox", `0 0 ${story.offsetWidth} ${story.offsetHeight}`);
+  const paths = chips.map((chip) => {
     const weight = Number(chip.style.getPropertyValue("--share"));
-    const [to, top, low] = place(box);
-    if (weight < 0.02 || chip === asking[1]) return null;
-    const beside = Math.abs(top - y) < 4;
-    const end = beside ? `${to} ${y - 22} ${to} ${y}` : `${to} ${low + 20} ${to} ${low}`;
+    if (weight < 0.02 || chip === asking) return null;
+    const [to, top, low] = place(chip);
+    const end = top === y ? `${to} ${y - 22} ${to} ${y}` : `${to} ${low + 20} ${to} ${low}`;
     const wide = { "stroke-width": (0.5 + 6 * weight).toFixed(2), "stroke-opacity": (0.2 + 0.7 * weight).toFixed(2) };
     return svg("path", { d: `M${x} ${y}C${x} ${y - 22} ${end}`, ...wide });
   });
