@@ -388,7 +388,8 @@ def test_a_line_begins_at_the_token_that_looks_while_that_still_arrives(show: An
     expect(page.get_by_role("radio")).to_have_count(17)
     ends = """() => {
         for (const one of document.getAnimations()) one.finish();
-        const [first, chip] = [".lines path", "[aria-checked=true]"].map((one) => document.querySelector(one));
+        const found = [".lines path", "[aria-checked=true]"];
+        const [first, chip] = found.map((one) => document.querySelector(one));
         const { x, y } = first.getPointAtLength(0).matrixTransform(first.getScreenCTM());
         const box = chip.getBoundingClientRect();
         return [x - box.left - box.width / 2, y - box.top];

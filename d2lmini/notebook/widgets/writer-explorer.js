@@ -286,14 +286,13 @@ function Field({ state, act }) {
   const near = (other) => press(other, () => act.enter((typed ?? "").toLowerCase().replace(problem.word, other)));
   const value = typed ?? asText(numbers);
   const onInput = (event) => act.change({ typed: event.target.value });
-  const onSubmit = (event) => {
-    event.preventDefault();
-    act.enter(value);
+  const onKeyDown = (event) => {
+    if (event.key === "Enter" && !event.isComposing) act.enter(value); // no form: JupyterLab lets none be sent
   };
   const plainly = { maxLength: 600, autocomplete: "off", autocapitalize: "none", spellcheck: false };
-  return h("form", { class: "field", onSubmit },
-    h("label", {}, words.beginning, h("input", { type: "text", value, onInput, ...plainly })),
-    h("button", { type: "submit" }, words.read),
+  return h("div", { class: "field" },
+    h("label", {}, words.beginning, h("input", { type: "text", value, onInput, onKeyDown, ...plainly })),
+    press(words.read, () => act.enter(value)),
     press(words.anew, () => act.write([])),
     h("div", { class: "problem", role: "alert" },
       loading === "failed" && [words.failed, " ", press(words.retry, act.wake)],
