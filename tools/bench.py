@@ -14,7 +14,7 @@ import torch
 
 from book import build
 from tools import bench_site
-from tools.record import device_name, lengths, neighbor, norms, recall, show, timings, translation
+from tools.record import device_name, induction, lengths, neighbor, norms, recall, show, timings, translation
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -25,6 +25,7 @@ def measure_site(devices: list[torch.device], record: bool) -> None:
 SECTIONS = {
     "layers": timings.run,
     "lengths": lengths.run,
+    "induction": induction.run,
     "neighbor": neighbor.run,
     "norms": norms.run,
     "recall": recall.run,

@@ -36,6 +36,7 @@ NAMES = (
     "translation/code-greedy",
     "translation/code-bleu",
     "what-it-learned/code-share",
+    "induction/code-induction-score",
 )
 
 
