@@ -44,7 +44,8 @@ def test_two_layers_with_rope_recall_from_every_seed() -> None:
         rows = of("two layers, RoPE", language)
         assert [row["seed"] for row in rows] == [*range(seeds)]
         assert all(len(row["shares"]) == len(row["losses"]) == 30 for row in rows)
-        assert all(row["shares"][19] > 0.95 and row["recalled"] > 0.999 for row in rows)
+        assert all(row["shares"][-1] > 0.99 and row["recalled"] > 0.999 for row in rows)
+    assert all(row["shares"][19] > 0.95 for row in of("two layers, RoPE"))  # after two thirds
 
 
 def weighted(mixing: induction.Mixing) -> tuple[Tensor, Tensor]:
