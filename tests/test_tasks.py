@@ -465,6 +465,30 @@ def f(W, length, o):
     return top[:, range(len(q)), q + o].double().mean(1)
 """,
     ),
+    "induction/code-induction-score": (
+        """
+def f(W, tokens):
+    n, seen = len(tokens), []
+    for i in range(n):
+        keys = [j + 1 for j in range(i) if tokens[j] == tokens[i]]
+        if keys:
+            seen.append(W[:, i, keys].sum(dim=1))
+    return torch.stack(seen).mean(dim=0)
+""",
+        """
+def f(W, tokens):
+    behind = torch.zeros_like(W[0])
+    behind[:, 1:] = (tokens[:, None] == tokens[None, :-1]).float()
+    behind = behind.tril()
+    return torch.einsum("hij,ij->h", W, behind) / (behind.sum(dim=1) > 0).sum()
+""",
+        """
+def f(W, tokens):
+    equal = tokens.unsqueeze(1).eq(tokens).tril(diagonal=-1)
+    queries, keys = equal.nonzero(as_tuple=True)
+    return [float(w[queries, keys + 1].sum()) / len(queries.unique()) for w in W]
+""",
+    ),
 }
 
 

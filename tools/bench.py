@@ -26,6 +26,7 @@ from tools.record import (
     translation,
     writing,
 )
+from tools.record import device_name, induction, lengths, neighbor, norms, recall, show, timings, translation
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -36,6 +37,7 @@ def measure_site(devices: list[torch.device], record: bool) -> None:
 SECTIONS = {
     "layers": timings.run,
     "lengths": lengths.run,
+    "induction": induction.run,
     "neighbor": neighbor.run,
     "norms": norms.run,
     "recall": recall.run,
