@@ -39,6 +39,8 @@ NAMES = (
     "language-model/code-sampler",
     "language-model/code-generate",
     "subwords/code-merge",
+    "since-2017/code-rms-norm",
+    "since-2017/code-block-step",
 )
 
 
