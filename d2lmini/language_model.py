@@ -4,7 +4,9 @@ Read from top to bottom: two parts that have come since 2017, the block with its
 the model, which reads and writes the same tokens.
 """
 
+import csv
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from typing import Any
 
 import torch
@@ -236,3 +238,27 @@ class LanguageModel(nn.Module):
         """
         blocks: Any = self.blks
         return [blk.attention.attention.attention_weights for blk in blocks]
+
+
+def recorded_since() -> list[dict[str, Any]]:
+    """Return what each change since 2017 did to a small model of the stories, alone and with all others.
+
+    `python3 course.py bench --section since --record` trains them again, with the code of chapter 16.
+
+    Returns:
+        One dict a training: device, change (`"2017"` is none, `"all"` all eight), seed, loss (in nats, on
+        1 000 stories held out), recalled (share of things named again right), unseen (the same for pairs that
+        no story of the training has), longer (for stories with 7 and 8 things), step_ms (processor time of a
+        step).
+
+    Example:
+        >>> sorted({row["seed"] for row in recorded_since()})
+        [0, 1, 2]
+    """
+    with (files("d2lmini") / "assets" / "since.csv").open(encoding="utf-8") as file:
+        return [
+            row
+            | {"seed": int(row["seed"])}
+            | {name: float(row[name]) for name in ("loss", "recalled", "unseen", "longer", "step_ms")}
+            for row in csv.DictReader(file)
+        ]
