@@ -42,7 +42,8 @@ def block_step(wrong: str = "") -> Callable[..., Results]:
         Y = x if wrong == "second-norm" else norm(x, g1 if wrong == "same-gain" else g2)
         shortcut = Y if wrong == "norm-on-shortcut" else x
         gate, up = (Y @ W_up, Y @ W_gate) if wrong == "swapped" else (Y @ W_gate, Y @ W_up)
-        gate = {"sigmoid": torch.sigmoid, "relu": F.relu}.get(wrong, F.silu)(gate)
+        others: dict[str, Callable[[Tensor], Tensor]] = {"sigmoid": torch.sigmoid, "relu": torch.relu}
+        gate = others.get(wrong, F.silu)(gate)
         Y = gate * up @ W_down
         return Y if wrong == "no-shortcut" else shortcut + Y, K, V
 
