@@ -268,6 +268,10 @@ def recorded_induction() -> list[dict[str, Any]]:
                 for name in ("rate", "loss", "best_loss", "recalled", "unseen", "longer")
             }
             | {name: [float(number) for number in row[name].split()] for name in ("losses", "shares")}
+            for row in csv.DictReader(file)
+        ]
+
+
 def recorded_since() -> list[dict[str, Any]]:
     """Return what each change since 2017 did to a small model of the stories, alone and with all others.
 

@@ -16,6 +16,7 @@ from book import build
 from tools import bench_site
 from tools.record import (
     device_name,
+    induction,
     lengths,
     neighbor,
     norms,
@@ -27,7 +28,6 @@ from tools.record import (
     translation,
     writing,
 )
-from tools.record import device_name, induction, lengths, neighbor, norms, recall, show, timings, translation
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -37,8 +37,8 @@ def measure_site(devices: list[torch.device], record: bool) -> None:
 
 SECTIONS = {
     "layers": timings.run,
-    "lengths": lengths.run,
     "induction": induction.run,
+    "lengths": lengths.run,
     "neighbor": neighbor.run,
     "norms": norms.run,
     "recall": recall.run,
