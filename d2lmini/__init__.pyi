@@ -111,6 +111,11 @@ from .language_model import (
     recorded_induction as recorded_induction,
 )
 from .sampling import generate as generate, token_probabilities as token_probabilities
+from .subwords import (
+    BytePairEncoding as BytePairEncoding,
+    recorded_subwords as recorded_subwords,
+    split_pieces as split_pieces,
+)
 from .writer import Writer as Writer, load_writer as load_writer
 from .complexity import (
     AttentionLayer as AttentionLayer,

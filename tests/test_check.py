@@ -58,8 +58,11 @@ PRE_NORM = "transformer-block/code-pre-norm"
 MULTI = "transformer/code-multi-head"
 DECODER = "transformer/code-decoder-block"
 GREEDY = "translation/code-greedy"
+SAMPLER = "language-model/code-sampler"
+GENERATE = "language-model/code-generate"
 BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
+BYTE_PAIR = "subwords/code-merge"
 INDUCTION = "induction/code-induction-score"
 
 
@@ -348,6 +351,57 @@ KNOWN_WRONG = [
     (BLEU, {" ** 0.5**n": ""}, "no-powers"),
     (BLEU, {"said.total()": "wanted.total()"}, "recall"),
     (BLEU, {"torch.tensor(score)": "score", ") ** 0.5**n": ")"}, "no-powers"),
+    (SAMPLER, {"scores / T": "scores * T"}, "times-temperature"),
+    (SAMPLER, {"before < p": "ranked.cumsum(0) <= p"}, "too-few"),
+    (SAMPLER, {" / probabilities.sum()": ""}, "not-scaled"),
+    (SAMPLER, {"torch.zeros_like(ranked).scatter(0, order, ranked)": "ranked"}, "in-order-of-rank"),
+    (SAMPLER, {"before < p": "ranked >= p"}, "threshold"),
+    (SAMPLER, {"scores / T": "scores", "ranked, 0.0)": "ranked ** (1 / T), 0.0)"}, "temperature-after"),
+    (GENERATE, {"torch.tensor([[text[-1]]])": "torch.tensor([[*start, *text]])"}, "read-again"),
+    (
+        GENERATE,
+        {
+            "net(unread, state)": "net(unread)",
+            "torch.tensor([[text[-1]]])": "torch.tensor([[*start, *text]])",
+        },
+        "read-again",
+    ),
+    (GENERATE, {"net(unread, state)": "net(unread)"}, "state-lost"),
+    (GENERATE, {"scores[0, -1]": "scores[0, 0]"}, "first-place"),
+    (GENERATE, {"torch.tensor(text)": "torch.tensor([*start, *text])"}, "beginning-returned"),
+    (
+        BYTE_PAIR,
+        {"min(counts, key=lambda pair: (-counts[pair], pair))": "counts.most_common(1)[0][0]"},
+        "first-met",
+    ),
+    (BYTE_PAIR, {"min(counts": "max(counts", "-counts[pair]": "counts[pair]"}, "larger-pair"),
+    (BYTE_PAIR, {"-counts[pair]": "counts[pair]"}, "rarest"),
+    (BYTE_PAIR, {"min(counts, key=lambda pair: (-counts[pair], pair))": "min(counts)"}, "smallest-pair"),
+    (BYTE_PAIR, {"merged[-1] = number": "merged[-1:] = [number, token]"}, "second-kept"),
+    (
+        BYTE_PAIR,
+        {
+            "    for token in tokens:": "    for before, token in zip([None, *tokens], tokens):",
+            "merged and (merged[-1], token) == pair": "(before, token) == pair",
+            "merged[-1] = number": "merged[-1:] = [number] if merged[-1] == before else [merged[-1], number]",
+        },
+        "overlapping",
+    ),
+    (
+        BYTE_PAIR,
+        {
+            "in tokens:": "in tokens[::-1]:",
+            "(merged[-1], token)": "(token, merged[-1])",
+            "torch.tensor(merged)": "torch.tensor(merged[::-1])",
+        },
+        "from-the-right",
+    ),
+    (
+        BYTE_PAIR,
+        {"torch.tensor(merged)": "torch.tensor(merged[: -1 if merged[-1] != number else None])"},
+        "last-lost",
+    ),
+    (BYTE_PAIR, {"merged and (merged[-1]": "number not in merged and merged and (merged[-1]"}, "only-once"),
     (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[1.0, 1.0]]"}, "flat"),
     (GREEDY, {"tokens[1:]": "tokens.tolist()"}, "with-bos"),
 ]

@@ -269,6 +269,44 @@ def f(n, H):
     return torch.stack([far * -(step ** (h + 1)) for h in range(H)])
 """,
     ),
+    "subwords/code-merge": (
+        """
+def f(t, n):
+    t = t.tolist()
+    c = Counter(zip(t[:-1], t[1:]))
+    p = sorted(c, key=lambda p: (c[p] * -1, p[0], p[1]))[0]
+    i, m = 0, []
+    while i < len(t):
+        hit = tuple(t[i : i + 2]) == p
+        m += [n] if hit else [t[i]]
+        i += 2 if hit else 1
+    return torch.tensor(p), torch.tensor(m)
+""",
+        """
+def f(t, n):
+    p = torch.stack([t[:-1], t[1:]], 1)
+    pairs, counts = p.unique(dim=0, return_counts=True)  # in the order of their numbers
+    best = pairs[counts.argmax()]
+    hit = (p == best).all(1)
+    for i in range(1, len(hit)):
+        hit[i] &= ~hit[i - 1]
+    new = torch.where(torch.cat([hit, torch.tensor([False])]), n, t)
+    return best, new[~torch.cat([torch.tensor([False]), hit])]
+""",
+        """
+def f(t, n):
+    t, count = t.tolist(), {}
+    for a, b in zip(t, t[1:]):
+        count[a, b] = count.get((a, b), 0) + 1
+    most = max(count.values())
+    a, b = min(pair for pair in count if count[pair] == most)
+    out = []
+    while t:
+        out.append(n if t[:2] == [a, b] else t[0])
+        t = t[2:] if t[:2] == [a, b] else t[1:]
+    return torch.tensor([a, b]), torch.tensor(out)
+""",
+    ),
     "transformer-block/code-pre-norm": (
         """
 def f(X, a, f, p, q):

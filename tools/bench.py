@@ -14,7 +14,19 @@ import torch
 
 from book import build
 from tools import bench_site
-from tools.record import device_name, induction, lengths, neighbor, norms, recall, show, timings, translation
+from tools.record import (
+    device_name,
+    induction,
+    lengths,
+    neighbor,
+    norms,
+    recall,
+    show,
+    subwords,
+    timings,
+    translation,
+    writing,
+)
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -30,7 +42,9 @@ SECTIONS = {
     "norms": norms.run,
     "recall": recall.run,
     "site": measure_site,
+    "subwords": subwords.run,
     "translation": translation.run,
+    "writing": writing.run,
 }
 
 

@@ -36,6 +36,9 @@ NAMES = (
     "translation/code-greedy",
     "translation/code-bleu",
     "what-it-learned/code-share",
+    "language-model/code-sampler",
+    "language-model/code-generate",
+    "subwords/code-merge",
     "induction/code-induction-score",
 )
 
