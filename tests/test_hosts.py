@@ -344,7 +344,7 @@ def test_writer_explorer(host: Host) -> None:
     explorer.locator("[data-done=true]").first.wait_for(timeout=PATIENCE)
     assert explorer.locator(".bar .token").first.inner_text() == "kite"
     explorer.get_by_role("tab", name="Draw").press("ArrowRight")  # no shortcut of JupyterLab's
-    explorer.get_by_role("button", name="Block 1, head 3: on").press("Enter")
+    explorer.get_by_role("switch", name="1.3: on").press("Enter")
     explorer.get_by_text("Off: 1.3.").wait_for()
     explorer.get_by_role("textbox").fill("Tom has a blue bell.")
     explorer.get_by_role("textbox").press("Enter")
