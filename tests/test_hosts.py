@@ -27,6 +27,7 @@ EXPLORERS = {
     "plane-explorer": "self-attention",
     "rotary-explorer": "relative-positions",
     "translator-explorer": "translation",
+    "writer-explorer": "language-model",
 }
 WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
@@ -335,7 +336,6 @@ def test_translator_explorer(host: Host) -> None:
     explorer.locator(".target").get_by_text("鱼").wait_for(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("opened", [IN_JUPYTERLAB], indirect=True)  # no page has it yet
 def test_writer_explorer(host: Host) -> None:
     """Its first result is there at once; its weights come from the kernel when a bar is pressed."""
     explorer = host.explorer("writer-explorer")
