@@ -579,7 +579,7 @@ def transpose_qkv(X: Tensor, num_heads: int) -> Tensor:
             f"X: got shape {_shape(X)}; heads are cut from shape (batch, n, num_hiddens). "
             "Add the missing axis with X.unsqueeze(0)"
         )
-    _check_heads(X.shape[-1], num_heads)
+    check_heads(X.shape[-1], num_heads)
     return _split_heads(X, num_heads).flatten(0, 1)
 
 
@@ -609,7 +609,7 @@ def transpose_output(X: Tensor, num_heads: int) -> Tensor:
     return _join_heads(X.unflatten(0, (X.shape[0] // num_heads, num_heads)))
 
 
-def _check_heads(num_hiddens: int, num_heads: int) -> None:
+def check_heads(num_hiddens: int, num_heads: int) -> None:
     """Refuse a number of heads that does not divide the width."""
     if num_heads >= 1 and num_hiddens % num_heads == 0:
         return
@@ -677,7 +677,7 @@ class MultiHeadAttention(nn.Module):
         turn: nn.Module | None = None,
         qk_norm: Callable[[int], nn.Module] | None = None,
     ):
-        _check_heads(num_hiddens, num_heads)
+        check_heads(num_hiddens, num_heads)
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         if num_kv_heads < 1 or num_heads % num_kv_heads:
             raise ValueError(

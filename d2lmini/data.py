@@ -56,7 +56,7 @@ def split_tokens(sentence: str) -> list[str]:
     """
     if not isinstance(sentence, str):
         raise TypeError(f"sentence: got {type(sentence).__name__}; give a string")
-    return _TOKEN.findall(_plain(sentence))
+    return _TOKEN.findall(plain(sentence))
 
 
 def join_tokens(tokens: Iterable[str]) -> str:
@@ -72,7 +72,7 @@ def join_tokens(tokens: Iterable[str]) -> str:
     return re.sub(rf"(?<=[{HAN}]) (?=[{HAN}，。！？；：、])", "", joined)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return text in lower case and one Unicode form, with plain spaces and apostrophes."""
     text = unicodedata.normalize("NFC", text).translate({0x202F: " ", 0xA0: " ", 0x2019: "'", 0xFEFF: None})
     return unicodedata.normalize("NFC", text.lower())  # İ and a few others come apart in lower case

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from d2lmini.attention import MultiHeadAttention, causal_mask
+from d2lmini.attention import MultiHeadAttention, causal_mask, check_heads
 from d2lmini.encoder_decoder import embed
 from d2lmini.positional import RotaryEmbedding
 
@@ -39,7 +39,9 @@ class RMSNorm(nn.Module):
 
     def forward(self, X: Tensor) -> Tensor:
         """Normalize the last axis: (..., num_hiddens) -> (..., num_hiddens)."""
-        return X * torch.rsqrt(X.square().mean(dim=-1, keepdim=True) + self.eps) * self.weight
+        wide = X.to(torch.promote_types(X.dtype, torch.float32))  # float16 ends at the square of 256
+        scale = torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + self.eps)
+        return (wide * scale).to(X.dtype) * self.weight
 
 
 class SwiGLU(nn.Module):
@@ -111,6 +113,7 @@ class PreNormBlock(nn.Module):
         qk_norm: Callable[[int], nn.Module] | None = None,
         rotary: bool = True,
     ) -> None:
+        check_heads(num_hiddens, num_heads)
         super().__init__()
         self.norm1 = norm(num_hiddens)
         self.attention = MultiHeadAttention(

@@ -19,7 +19,7 @@ def token_probabilities(
         top_k: only the `top_k` most probable tokens keep their probability; 1 always takes the best. Of
             tokens equally probable the first in the vocabulary stay.
         top_p: only the most probable tokens keep theirs, as few as together have at least `top_p`. It looks
-            at what temperature and `top_k` have left.
+            at what temperature and `top_k` have left; 1 leaves it all.
 
     Returns:
         Shape (..., vocabulary); each row sums to 1.
@@ -37,7 +37,7 @@ def token_probabilities(
         >>> token_probabilities(logits, temperature=0.5)  # squares, scaled to sum 1
         tensor([0.5333, 0.3000, 0.1333, 0.0333])
     """
-    if temperature <= 0:
+    if not temperature > 0:  # nor if it is no number
         raise ValueError(
             f"temperature: got {temperature}; scores are divided by it, so it is above 0. "
             "For the most probable token each time, set top_k=1"
@@ -46,17 +46,21 @@ def token_probabilities(
         raise ValueError(f"top_k: got {top_k}; at least 1 token must stay. Set 1 or more, or leave it out")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p: got {top_p}; it is a share of 1. Choose from (0, 1], or leave it out")
-    probabilities = F.softmax(logits / temperature, dim=-1)
+    if logits.dtype in (torch.float16, torch.bfloat16):
+        logits = logits.float()  # sums of many tokens need more digits
+    # the best is 0, so that a small temperature sends the others to -inf and nothing to inf
+    probabilities = F.softmax((logits - logits.amax(dim=-1, keepdim=True)) / temperature, dim=-1)
     order = probabilities.argsort(dim=-1, descending=True, stable=True)
     ranked = probabilities.gather(-1, order)  # (..., vocabulary), the most probable first
     keep = torch.ones_like(ranked, dtype=torch.bool)
     if top_k is not None:
         keep[..., top_k:] = False
-    if top_p is not None:
+    if top_p is not None and top_p < 1:
         ranked = ranked * keep / (ranked * keep).sum(dim=-1, keepdim=True)
-        # what stands before a token must not be enough already; the sum of all is not quite 1 in floats
+        # what stands before a token must not be enough already; 0.1 + 0.2 is not quite 0.3 in floats
         before = ranked.cumsum(dim=-1) - ranked
         keep &= before < top_p - 1e-6
+        keep[..., 0] = True  # however small top_p
     ranked = ranked * keep
     return torch.zeros_like(probabilities).scatter(-1, order, ranked / ranked.sum(dim=-1, keepdim=True))
 
@@ -77,7 +81,7 @@ def generate(
     """Let a language model go on with a text, one token after the other.
 
     Args:
-        net: a `LanguageModel`, or anything that is called and answers like one.
+        net: a `LanguageModel`, or another module that is called and answers like one.
         beginning: numbers of the tokens to go on from, at least one.
         num_tokens: how many tokens to write at most.
         temperature: as in `token_probabilities`.

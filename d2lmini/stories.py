@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from d2lmini.data import Vocab, join_tokens
+from d2lmini.data import Vocab, join_tokens, plain
 from d2lmini.errors import nearest, one_of
 from d2lmini.language import current_language
 
@@ -82,7 +82,7 @@ class Stories:
 
         Args:
             seed: a number, the same story each time; or a `random.Random` to go on with.
-            things: how many things are named, 1 to 10. Left out, 2 to 5: after the second, each further one
+            things: how many things are named, 1 to 9. Left out, 2 to 5: after the second, each further one
                 with probability 1/2.
             unseen: whether the first of them is a pair of color and thing that no other story has.
 
@@ -90,15 +90,16 @@ class Stories:
             The tokens, without `<bos>` and `<eos>`.
 
         Raises:
-            ValueError: `things` is not 1 to 10.
+            ValueError: `things` is not 1 to 9.
 
         Example:
             >>> Stories("zh").tell(seed=0)[:6]
             ['小军', '有', '一只', '棕色的', '铃铛', '。']
         """
-        if things is not None and not 1 <= things <= len(self.things):
+        most = len(self.things) - 1  # the last color and the last thing may not belong together
+        if things is not None and not 1 <= things <= most:
             raise ValueError(
-                f"things: got {things}; a story names 1 to {len(self.things)} things, each once. "
+                f"things: got {things}; a story names 1 to {most} things, each once. "
                 "Give such a number, or leave it out"
             )
         rng = seed if isinstance(seed, random.Random) else random.Random(seed)
@@ -135,6 +136,7 @@ class Stories:
             yield (self.verbs,)
             yield from self._sentence(self._the, pairs)
         yield (["<eos>"],)
+        yield ()
 
     def _sentence(
         self, tokens: list[str], pairs: dict[str, str], unseen: bool | None = None
@@ -177,7 +179,7 @@ class Stories:
             >>> Stories("en").probabilities(text.split())
             {'blue': 0.5, 'gray': 0.5}
         """
-        groups = self._follow(text)[-1]
+        groups = self._follow(text)[-1]  # none after <eos>
         return {token: 1 / len(groups) / len(group) for group in groups for token in group}
 
     def surprisals(self, story: Sequence[str]) -> list[float]:
@@ -197,9 +199,10 @@ class Stories:
             >>> f"{surprisals[0]:.3f}, {surprisals[1]:.3f}"  # one of ten names, then "has"
             '2.303, 0.000'
         """
+        tokens = [*story, "<eos>"]
         return [
             math.log(len(groups) * len(next(group for group in groups if token in group)))
-            for groups, token in zip(self._follow([*story, "<eos>"]), [*story, "<eos>"], strict=False)
+            for groups, token in zip(self._follow(tokens)[:-1], tokens, strict=True)
         ]
 
     def _follow(self, text: Sequence[str]) -> list[Groups]:
@@ -209,12 +212,11 @@ class Stories:
         for i, token in enumerate(text):
             allowed = [word for group in groups[-1] for word in group]
             if token not in allowed:
+                take = f"one of {', '.join(map(repr, allowed))}" if allowed else "what stands before it"
                 raise ValueError(
-                    f"text: got {token!r} after {self.join(text[:i])!r}; no story goes on so. "
-                    f"Take one of {', '.join(map(repr, allowed))}"
+                    f"text: got {token!r} after {self.join(text[:i])!r}; no story goes on so. Take {take}"
                 )
-            if token != "<eos>":
-                groups.append(telling.send(token))
+            groups.append(telling.send(token))
         return groups
 
     # ---- text and numbers
@@ -223,6 +225,7 @@ class Stories:
         """Split a text into tokens of the stories, whatever its case and spaces.
 
         Raises:
+            TypeError: `text` is not a string.
             ValueError: it has a word that no story has.
 
         Example:
@@ -232,7 +235,9 @@ class Stories:
             ['小明', '有', '一只', '蓝色的', '风筝', '。']
         """
         known = {token.lower(): token for token in self.vocab.idx_to_token[4:]}
-        spaced = text.lower().replace(".", " . ")
+        if not isinstance(text, str):
+            raise TypeError(f"text: got {type(text).__name__}; give a string")
+        spaced = plain(text).replace(".", " . ")
         if self.language == "zh":  # no spaces between words; none begins another one
             for word in known:
                 spaced = spaced.replace(word, f" {word} ")

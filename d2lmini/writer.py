@@ -46,6 +46,7 @@ class Writer:
         """Return the numbers of the tokens of a beginning that this writer can read, `<bos>` first.
 
         Raises:
+            TypeError: `beginning` is not a string.
             ValueError: it has a word that no story has, or is longer than what the writer has read.
         """
         tokens = ["<bos>", *self.stories.split(beginning)]
@@ -79,14 +80,21 @@ class Writer:
             generator: the same.
 
         Raises:
-            ValueError: as in `check` and `generate`.
+            TypeError, ValueError: as in `check` and `generate`.
         """
         numbers = self.check(beginning)
         room = self.num_steps - len(numbers)
         eos = self.stories.vocab["<eos>"]
-        chosen: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-        count = room if num_tokens is None else min(room, num_tokens)
-        written = generate(self.net, numbers, count, **chosen, generator=generator, stop=eos)
+        written = generate(
+            self.net,
+            numbers,
+            room if num_tokens is None else min(room, num_tokens),
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            generator=generator,
+            stop=eos,
+        )
         return self.stories.join([t for t in self.stories.vocab.to_tokens(written) if t != "<eos>"])
 
 

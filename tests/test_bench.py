@@ -8,7 +8,7 @@ import torch
 import d2lmini as d2l
 from book.chapters import LANGUAGES, path_of, read, source
 from tools import bench, record
-from tools.record import lengths, neighbor, recall, timings, translation
+from tools.record import lengths, neighbor, recall, timings, translation, writing
 
 CPU = torch.device("cpu")
 
@@ -110,3 +110,12 @@ def test_times_of_a_gpu_show_up_without_editing_the_page(monkeypatch, capsys, la
     before, after = printed
     assert [line for line in before if line not in after] == []  # what the text says still stands there
     assert sum("NVIDIA X" in line for line in after) == 2
+
+
+def test_writing_is_timed_with_and_without_a_cache(monkeypatch, capsys):
+    net = writing.make_model(8, 1)
+    (fast, text), (slow, same) = (writing.seconds(net, cached, tokens=5) for cached in (True, False))
+    assert fast > 0 < slow and text == same and len(text) == 5
+    monkeypatch.setattr(writing, "seconds", lambda net, cached: (0.5, [1]) if cached else (3.0, [1]))
+    writing.run([CPU])
+    assert capsys.readouterr().out.splitlines()[-1] == "| 0.50 s         | 3.00 s  | 6.0   | yes       |"

@@ -58,6 +58,8 @@ PRE_NORM = "transformer-block/code-pre-norm"
 MULTI = "transformer/code-multi-head"
 DECODER = "transformer/code-decoder-block"
 GREEDY = "translation/code-greedy"
+SAMPLER = "language-model/code-sampler"
+GENERATE = "language-model/code-generate"
 BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
 BYTE_PAIR = "subwords/code-merge"
@@ -336,6 +338,24 @@ KNOWN_WRONG = [
     (BLEU, {" ** 0.5**n": ""}, "no-powers"),
     (BLEU, {"said.total()": "wanted.total()"}, "recall"),
     (BLEU, {"torch.tensor(score)": "score", ") ** 0.5**n": ")"}, "no-powers"),
+    (SAMPLER, {"scores / T": "scores * T"}, "times-temperature"),
+    (SAMPLER, {"before < p": "ranked.cumsum(0) <= p"}, "too-few"),
+    (SAMPLER, {" / probabilities.sum()": ""}, "not-scaled"),
+    (SAMPLER, {"torch.zeros_like(ranked).scatter(0, order, ranked)": "ranked"}, "in-order-of-rank"),
+    (SAMPLER, {"before < p": "ranked >= p"}, "threshold"),
+    (SAMPLER, {"scores / T": "scores", "ranked, 0.0)": "ranked ** (1 / T), 0.0)"}, "temperature-after"),
+    (GENERATE, {"torch.tensor([[text[-1]]])": "torch.tensor([[*start, *text]])"}, "read-again"),
+    (
+        GENERATE,
+        {
+            "net(unread, state)": "net(unread)",
+            "torch.tensor([[text[-1]]])": "torch.tensor([[*start, *text]])",
+        },
+        "read-again",
+    ),
+    (GENERATE, {"net(unread, state)": "net(unread)"}, "state-lost"),
+    (GENERATE, {"scores[0, -1]": "scores[0, 0]"}, "first-place"),
+    (GENERATE, {"torch.tensor(text)": "torch.tensor([*start, *text])"}, "beginning-returned"),
     (
         BYTE_PAIR,
         {"min(counts, key=lambda pair: (-counts[pair], pair))": "counts.most_common(1)[0][0]"},

@@ -1,4 +1,4 @@
-"""The translators that the package ships: small, what they say they are, and helpful to whoever types."""
+"""The files that the package ships; its translators: small, what they say, helpful to whoever types."""
 
 import json
 from typing import Any
@@ -13,6 +13,7 @@ from d2lmini.checkpoints import CHECKPOINTS, DIRECTIONS
 from d2lmini.data import course_sentences
 from tools.record import checkpoints as tool
 from tools.record.translators import CONFIG
+from tools.record.writers import NAMES
 
 FROM_ENGLISH = [direction for direction in DIRECTIONS if direction.startswith("en-")]
 
@@ -22,9 +23,9 @@ def translators() -> dict[str, d2l.Translator]:
     return {direction: d2l.load_translator(*direction.split("-")) for direction in DIRECTIONS}
 
 
-def test_six_files_of_at_most_300_kilobytes() -> None:
+def test_nine_files_of_at_most_300_kilobytes() -> None:
     found = {file.name: len(file.read_bytes()) for file in CHECKPOINTS.iterdir() if file.name != "README.md"}
-    assert sorted(found) == sorted(f"{direction}.safetensors" for direction in DIRECTIONS)
+    assert sorted(found) == sorted(f"{name}.safetensors" for name in (*DIRECTIONS, *NAMES))
     assert max(found.values()) <= 300_000
 
 
@@ -177,7 +178,7 @@ def test_choosing_writes_nothing_and_looks_at_no_held_out_sentence(
     assert list(small.iterdir()) == [] and asked == ["train"]
 
 
-def test_an_unknown_direction_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_model_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         tool.main(["en-de"])
-    assert "no such direction: en-de; choose of en-fr" in capsys.readouterr().err
+    assert "no such model: en-de; choose of en-fr" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def said(python: Path) -> list[dict[str, Any]]:
             # as the page does when the reader asks for the first translation
             "every = ipywidgets.Widget.widgets.values()",
             "asking = next(one for one in every if 'translator' in getattr(one, 'plain', ''))",
-            "asking.asked = {'direction': 'en-zh', 'at': 1}",
+            "asking.asked = {'checkpoint': 'en-zh', 'at': 1}",
         )
     )
     told: list[dict[str, Any]] = []

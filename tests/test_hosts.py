@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import nbformat
 import pytest
 from making import ROOT
+from playwright.sync_api import expect
 from reader import EACH, Reader, drive
 
 import d2lmini as d2l
@@ -332,6 +333,22 @@ def test_translator_explorer(host: Host) -> None:
     assert said(explorer).startswith("Step 2: ")
     explorer.get_by_label("Direction").select_option("en-zh")
     explorer.locator(".target").get_by_text("鱼").wait_for(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("opened", [IN_JUPYTERLAB], indirect=True)  # no page has it yet
+def test_writer_explorer(host: Host) -> None:
+    """Its first result is there at once; its weights come from the kernel when a bar is pressed."""
+    explorer = host.explorer("writer-explorer")
+    assert explorer.locator(".bar .p").first.inner_text() == "0.498"
+    explorer.get_by_role("button", name="gray", exact=False).click()
+    explorer.locator("[data-done=true]").first.wait_for(timeout=PATIENCE)
+    assert explorer.locator(".bar .token").first.inner_text() == "kite"
+    explorer.get_by_role("tab", name="Draw").press("ArrowRight")  # no shortcut of JupyterLab's
+    explorer.get_by_role("button", name="Block 1, head 3: on").press("Enter")
+    explorer.get_by_text("Off: 1.3.").wait_for()
+    explorer.get_by_role("textbox").fill("Tom has a blue bell.")
+    explorer.get_by_role("textbox").press("Enter")
+    expect(explorer.get_by_role("radio")).to_have_count(7)
 
 
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:

@@ -12,6 +12,7 @@ from book.ext import assets
 from d2lmini.language import LANGUAGES, words
 
 PARTS = licenses.parts()
+VENDORS = [*ROOT.glob("*/vendor"), *ROOT.glob("d2lmini/**/vendor")]
 # how the text of a license begins or is known
 KNOWN_BY = {
     "MIT": "The above copyright notice and this permission notice",
@@ -67,7 +68,7 @@ def test_every_file_of_the_site_belongs_to_a_part_and_every_part_is_there(site):
 
 
 def test_every_folder_of_others_work_is_a_part_or_has_its_license_beside_it():
-    folders = {path for vendor in ROOT.glob("*/vendor") for path in vendor.iterdir() if path.is_dir()}
+    folders = {path for vendor in VENDORS for path in vendor.iterdir() if path.is_dir()}
     folders |= {path.parent for path in (ROOT / "book").rglob("*.woff2")}
     assert folders == {ROOT / part["folder"] for part in PARTS.values() if "folder" in part}
     assert all(path.exists() for part in PARTS.values() for path in [ROOT / part.get("folder", "")])

@@ -1,4 +1,4 @@
-"""The loss, the training loop against a plain one, decoding against the definition, BLEU."""
+"""The loss, the training loops against plain ones, decoding against the definition, BLEU."""
 
 import math
 import sys
@@ -204,6 +204,59 @@ def test_training_refuses_what_cannot_be_trained():
     assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
     with pytest.raises(ValueError, match="data_iter: it gave no target token"):
         d2l.train_seq2seq(net, [], 0.1, 1, target_vocab, "cpu")
+
+
+# -- language models ---------------------------------------------------------------------------------------
+
+
+def writer(seed=0):
+    torch.manual_seed(seed)
+    return d2l.LanguageModel(41, 8, [d2l.PreNormBlock(8, 2, d2l.PositionWiseFFN(8, 16, 8))])
+
+
+def test_a_language_model_takes_the_steps_of_the_plain_loop():
+    """Rows in their order and again from the first; padding read and left out of the loss; the same rates."""
+    X, steps = d2l.Stories("en").batch(5, seed=0, things=[2, 5, 3]), 60
+    fast, plain = writer(), writer()
+    reported = []
+    losses = d2l.train_language_model(
+        fast, X, steps, 0.01, 2, lambda step, loss: reported.append((step, loss))
+    )
+    optimizer = torch.optim.AdamW(plain.parameters(), betas=(0.9, 0.95), weight_decay=0.01)
+    for step in range(steps):
+        rate = min((step + 1) / 50, 1, (steps - step) / (0.3 * steps))
+        optimizer.param_groups[0]["lr"] = 0.01 * rate
+        rows = [X[i % 5] for i in (2 * step, 2 * step + 1)]
+        terms = []
+        for row in rows:
+            log_p = plain(row[None, :-1])[0][0].log_softmax(-1)  # (n, vocabulary)
+            terms.append(-log_p[torch.arange(len(log_p)), row[1:]][row[1:] != 1])
+        loss = torch.cat(terms).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        assert losses[step] == pytest.approx(loss.item(), abs=1e-3)
+    assert reported == list(enumerate(losses, 1)) and losses[-1] < losses[0] - 0.3
+    for mine, other in zip(fast.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(mine, other, atol=5e-3, rtol=0)
+
+
+def test_training_a_language_model_refuses_before_anything_is_changed():
+    net, X = writer().eval(), d2l.Stories("en").batch(4, seed=0)
+    before = {name: weight.clone() for name, weight in net.state_dict().items()}
+    for given, sentence in (
+        ((X, 0), "num_steps: got 0; it is 1 or more"),
+        ((X, 5, 0), "lr: got 0; "),
+        ((X, 5, 0.1, 0), "batch_size: got 0; "),
+        ((X[0], 5), r"X: got shape \(.*texts, tokens"),
+        ((X[:, :1], 5), r"X: got shape \(4, 1\)"),
+        ((X[:0], 5), r"X: got shape \(0, .*Give Stories.batch"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            d2l.train_language_model(net, *given)
+    with pytest.raises(IndexError, match=r"X: got tokens from .* to 99; .*0 to 40"):
+        d2l.train_language_model(net, X.where(X != 5, 99), 5)
+    assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
 
 
 # -- translating -------------------------------------------------------------------------------------------

@@ -336,9 +336,9 @@ def test_a_kernel_answers_with_the_bytes() -> None:
     """The traits of the live widget; test_hosts.py does the same in JupyterLab."""
     shown = d2l.explorer(KIND)
     assert shown.sent == b""
-    shown.asked = {"direction": "en-zh", "at": 1}
+    shown.asked = {"checkpoint": "en-zh", "at": 1}
     assert shown.sent == checkpoint("en-zh") and len(shown.sent) > 100_000
-    shown.asked = {"direction": "../../pyproject", "at": 2}
+    shown.asked = {"checkpoint": "../../pyproject", "at": 2}
     assert shown.sent == b""
     shown.close()
 
@@ -355,7 +355,7 @@ def test_in_a_notebook_the_kernel_is_asked(show: Any) -> None:
                 on(event, call) { (listeners[event] ??= []).push(call); },
                 off(event, call) { listeners[event] = listeners[event].filter((one) => one !== call); },
                 async save_changes() {
-                    const file = await fetch(`/${traits.asked.direction}.safetensors`);
+                    const file = await fetch(`/${traits.asked.checkpoint}.safetensors`);
                     const whole = await file.arrayBuffer();
                     // a view into a message, as Jupyter has it
                     const padded = new Uint8Array(whole.byteLength + 3);

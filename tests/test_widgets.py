@@ -21,7 +21,8 @@ from tools.exercises.format import MODELS
 WIDGETS = ROOT / "d2lmini" / "notebook" / "widgets"
 EACH = [(kind, language) for kind in KINDS for language in LANGUAGES]
 FOLDERS = (WIDGETS, ROOT / "book" / "theme")
-OWN = [path for folder in FOLDERS for path in folder.rglob("*") if path.suffix in (".js", ".css")]
+FILES = [path for folder in FOLDERS for path in folder.rglob("*") if path.suffix in (".js", ".css")]
+OWN = [path for path in FILES if "vendor" not in path.parts]
 TEXT = "data:text/javascript;charset=utf-8,"
 
 
@@ -73,6 +74,23 @@ export function twice(x) {
     assert run(page, joined, "m.all") == [80, 20, 1, 'a::before{content:"„\\\\"}', "chào", "vi"]
     assert run(page, joined, "m.default.all[0]") == 80
     assert joined.count("x / secret") == 1  # asked for twice, there once
+
+
+def test_a_minified_module_is_taken_as_it_is(page: Any, tmp_path: Path) -> None:
+    code = """var k="a // b",h=`c;\\n export{}`;function t(){return[k,h,/'/.test("'"),8/2/k.length]}"""
+    odd = f"{code}export{{t as h,k}};"
+    main = """import { h, k } from "./of-others.min.js";
+const t = "mine"; // a name that the other has, too
+export const all = [t, k, ...h()];"""
+    files = folder(tmp_path, main_js=main)
+    (files / "of-others.min.js").write_text(odd + "\n", encoding="utf-8")
+    joined = bundle(files, "main.js", {})
+    assert code in joined
+    assert run(page, joined, "m.all") == ["mine", "a // b", "a // b", "c;\n export{}", True, 4 / 6]
+    for broken in (odd.replace("};", "};\nmore();"), "var a=1;", odd[:-1]):
+        (files / "of-others.min.js").write_text(broken, encoding="utf-8")
+        with pytest.raises(BundleError, match=r"of-others\.min\.js: a minified module is one line that ends"):
+            bundle(files, "main.js", {})
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,18 @@ import torch
 
 from book import build
 from tools import bench_site
-from tools.record import device_name, lengths, neighbor, norms, recall, show, subwords, timings, translation
+from tools.record import (
+    device_name,
+    lengths,
+    neighbor,
+    norms,
+    recall,
+    show,
+    subwords,
+    timings,
+    translation,
+    writing,
+)
 
 
 def measure_site(devices: list[torch.device], record: bool) -> None:
@@ -31,6 +42,7 @@ SECTIONS = {
     "site": measure_site,
     "subwords": subwords.run,
     "translation": translation.run,
+    "writing": writing.run,
 }
 
 

@@ -16,7 +16,8 @@ from book.lock import locked
 from d2lmini.checkpoints import DIRECTIONS, Translator
 from d2lmini.data import course_sentences
 from tools.record import ASSETS as PACKAGE_ASSETS
-from tools.record.checkpoint_files import card, write
+from tools.record.card import card
+from tools.record.checkpoint_files import write
 from tools.record.translation import small_translator
 from tools.record.translators import RECIPE, Sentences, train
 from tools.record.writers import NAMES, STEPS, make_writer_file
@@ -29,13 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Make the checkpoints that are named, or all."""
     parser = argparse.ArgumentParser(prog="checkpoints", description="Train the models of the package.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join((*DIRECTIONS, *NAMES))}")
-    parser.add_argument("--choose", action="store_true", help="keep some sentences to measure; write nothing")
+    parser.add_argument("--choose", action="store_true", help="measure translators only; write nothing")
     parser.add_argument("--epochs", type=int, default=RECIPE["epochs"])
     parser.add_argument("--steps", type=int, default=STEPS, help="of a writer")
     options = parser.parse_args(arguments)
-    known = (*DIRECTIONS, *NAMES)
+    known = DIRECTIONS if options.choose else (*DIRECTIONS, *NAMES)
     if unknown := set(options.names) - set(known):
         parser.error(f"no such model: {', '.join(sorted(unknown))}; choose of {', '.join(known)}")
+    options.names = options.names or known
     torch.set_num_threads(1)  # sums in another order end in other weights
     with locked(ROOT / "_build" / "checkpoints.lock", "checkpoints: another run makes some; this one waits"):
         sweep([ASSETS])
@@ -44,10 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def make(options: argparse.Namespace) -> None:
     """Train, measure and store one model after the other."""
-    for name in NAMES:
-        if name in options.names or not options.names:
-            make_writer_file(ASSETS / f"{name}.safetensors", options.steps)
-    for direction in [name for name in options.names or DIRECTIONS if name in DIRECTIONS]:
+    for name in [name for name in options.names if name in NAMES]:
+        make_writer_file(ASSETS / f"{name}.safetensors", options.steps)
+    for direction in [name for name in options.names if name in DIRECTIONS]:
         source, target = direction.split("-")
         sentences = list(course_sentences(source, target, "train").items())
         if options.choose:
@@ -62,8 +63,9 @@ def make(options: argparse.Namespace) -> None:
             measured |= {"reference": reference(source, target, asked)}
             path = ASSETS / f"{direction}.safetensors"
             write(path, translator, measured)
-            store(ASSETS / "README.md", card(ASSETS).encode())
             print(f"{path.name}: {path.stat().st_size} bytes", flush=True)
+    if not options.choose:
+        store(ASSETS / "README.md", card(ASSETS).encode())
 
 
 # ---- measuring

@@ -36,6 +36,8 @@ NAMES = (
     "translation/code-greedy",
     "translation/code-bleu",
     "what-it-learned/code-share",
+    "language-model/code-sampler",
+    "language-model/code-generate",
     "subwords/code-merge",
 )
 

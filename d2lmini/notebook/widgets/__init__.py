@@ -30,10 +30,10 @@ _OFFERED = (
 )
 
 
-def checkpoint(direction: str) -> bytes:
-    """Return the file of a trained model, ``"en-vi"`` or another direction; no bytes: there is none."""
+def checkpoint(name: str) -> bytes:
+    """Return the file of a trained model, ``"en-vi"`` or ``"writer-en"``; no bytes: there is none."""
     known = {file.name.removesuffix(".safetensors"): file for file in _CHECKPOINTS.iterdir()}
-    return known[direction].read_bytes() if direction in known else b""
+    return known[name].read_bytes() if name in known else b""
 
 
 @cache
@@ -67,6 +67,7 @@ def _virtual(kind: str, language: str) -> dict[str, str]:
         "course:palette": f"export default {_js(COLORS)};",
         "course:tokens": f"export default {_js(table['plots']['cats and dogs drink milk'].split())};",
         "course:sentences": f"export default {_js(_sentences())};",
+        "course:first": f"export default {_first(language)};",
     }
 
 
@@ -82,6 +83,12 @@ def _sentences() -> dict[str, list[str]]:
     rows = {row["en"]: row for row in _rows()}
     languages = ("en", "fr", "vi", "zh")
     return {code: [rows[name][code].partition("|")[0].strip() for name in _OFFERED] for code in languages}
+
+
+def _first(language: str) -> str:
+    """Return what the writer shows before its weights come, as `tools.record.writer_first` made it."""
+    lines = (files("d2lmini") / "assets" / "writer-first.jsonl").read_text(encoding="utf-8").splitlines()
+    return next((line for line in lines if f'"language":"{language}"' in line), lines[0])
 
 
 def _js(value: Any) -> str:
@@ -125,8 +132,8 @@ def widget_class(kind: str, language: str) -> Any:
 
         The last is the answer that lies in the reader's file: one that differs from it is not safe yet.
 
-        A widget that computes with a trained model asks for it when it is first touched: `asked` names the
-        direction, `sent` are the bytes of its checkpoint. On the website they come as a file.
+        A widget that computes with a trained model asks for it when it is first touched: `asked` names its
+        checkpoint, `sent` are the bytes. On the website they come as a file.
         """
 
         _esm = module_source(kind, language)
@@ -138,7 +145,7 @@ def widget_class(kind: str, language: str) -> Any:
 
         @traitlets.observe("asked")
         def _bring(self, change: Any) -> None:
-            self.sent = checkpoint(change["new"].get("direction", ""))
+            self.sent = checkpoint(change["new"].get("checkpoint", ""))
 
         # the same line in every run, so that a stored notebook compares equal
         plain = ""
@@ -173,8 +180,8 @@ def explorer(name: str, **options: Any) -> Any:
 
     Args:
         name: an explorer of the course: ``"attention-explorer"``, ``"block-explorer"``, ``"clock-explorer"``,
-            ``"listening-explorer"``, ``"path-explorer"``, ``"plane-explorer"``, ``"rotary-explorer"`` or
-            ``"translator-explorer"``.
+            ``"listening-explorer"``, ``"path-explorer"``, ``"plane-explorer"``, ``"rotary-explorer"``,
+            ``"translator-explorer"`` or ``"writer-explorer"``.
         **options: none so far.
 
     Raises:

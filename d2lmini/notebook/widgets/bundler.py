@@ -53,7 +53,8 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
     Indentation goes, too, so a string in backquotes must not run over several lines.
 
     Args:
-        folder: where the files are. A ``.css`` file is a module whose default export is its text.
+        folder: where the files are. A ``.css`` file is a module whose default export is its text; a
+            ``.min.js`` file has one line and ends with ``export{a as b,…};``.
         entry: the name of the file that begins; its exports are those of the result.
         virtual: source text of modules that are no files, by the name under which they are imported.
 
@@ -99,10 +100,23 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
 def _source(folder: Traversable, name: str, virtual: Mapping[str, str]) -> str:
     """Return a module without comments; a stylesheet becomes one."""
     text = virtual.get(name) or (folder / name).read_text(encoding="utf-8")
+    if name.endswith(".min.js"):
+        return _minified(text.strip(), name)
     if not name.endswith(".css"):
         return _without_comments(text, name)
     rules = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").replace(";}", "}")
     return f"export default {json.dumps(rules, ensure_ascii=False)};"
+
+
+def _minified(text: str, name: str) -> str:
+    """Return a module of others, of which only the list of its exports is touched."""
+    code, _, exports = text.rpartition("export{")
+    if not code or "\n" in text or not exports.endswith("};"):
+        raise BundleError(f"{name}: a minified module is one line that ends with export{{a as b,…}};")
+    pairs = [(part.split(" as ")[0], part.split(" as ")[-1]) for part in exports[:-2].split(",")]
+    listed = ",".join(f"{theirs}:{ours}" for ours, theirs in pairs)
+    names = "".join(f"export const {theirs} = $all.{theirs};\n" for _, theirs in pairs)
+    return f"const $all = (() => {{{code}return{{{listed}}}}})();\n{names}"
 
 
 def _joinable(source: str) -> str:

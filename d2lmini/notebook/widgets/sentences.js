@@ -52,7 +52,7 @@ export function nearest(word, vocabulary) {
 }
 
 /** How many letters must be changed, put in, taken out or swapped with their neighbor. */
-function distance(a, b) {
+export function distance(a, b) {
   const table = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

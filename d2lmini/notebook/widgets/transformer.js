@@ -38,6 +38,12 @@ export function checkpointHeader(bytes) {
   return { start, entries, told, config: JSON.parse(told.config) };
 }
 
+/** The number that 16 bits stand for; a checkpoint has no infinite ones. */
+function half(bits) {
+  const [sign, exponent, fraction] = [bits & 0x8000 ? -1 : 1, (bits >> 10) & 31, (bits & 1023) / 1024];
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction) : 2 ** -14 * fraction);
+}
+
 /** Read a checkpoint from its bytes (Uint8Array). Integers become Float32Array, each row times its scale. */
 export function readCheckpoint(bytes) {
   const { start, entries, told, config } = checkpointHeader(bytes);
@@ -52,19 +58,24 @@ export function readCheckpoint(bytes) {
       tensors[name] = { shape, data: new Float32Array(part(name)) };
       continue;
     }
+    if (dtype === "F16") {
+      tensors[name] = { shape, data: Float32Array.from(new Uint16Array(part(name)), half) };
+      continue;
+    }
     const whole = new Int8Array(part(name));
     const scale = new Float32Array(part(`${name}.scale`));
     const columns = shape[1];
     tensors[name] = { shape, data: Float32Array.from(whole, (value, at) => value * scale[Math.floor(at / columns)]) };
   }
-  const [srcVocab, tgtVocab] = [told.src_vocab, told.tgt_vocab].map((text) => JSON.parse(text));
-  return { config, about: JSON.parse(told.about ?? "{}"), srcVocab, tgtVocab, tensors };
+  const vocabularies = ["src_vocab", "tgt_vocab", "vocab"]; // of a translator two, of a writer one
+  const [srcVocab, tgtVocab, vocab] = vocabularies.map((name) => JSON.parse(told[name] ?? "null"));
+  return { config, about: JSON.parse(told.about ?? "{}"), srcVocab, tgtVocab, vocab, tensors };
 }
 
 // ---- arithmetic
 
 /** X Wᵀ + b, as PyTorch's linear layer: (n, in) → (n, out). */
-function linear(X, { shape: [outs, ins], data }, bias) {
+export function linear(X, { shape: [outs, ins], data }, bias) {
   return X.map((x) => {
     const y = new Float32Array(outs);
     for (let o = 0; o < outs; o++) {
@@ -76,10 +87,10 @@ function linear(X, { shape: [outs, ins], data }, bias) {
   });
 }
 
-const add = (X, Y) => X.map((x, n) => x.map((value, i) => value + Y[n][i]));
+export const add = (X, Y) => X.map((x, n) => x.map((value, i) => value + Y[n][i]));
 
 /** Subtract the mean of a row, divide by its standard deviation, stretch and shift. */
-function layerNorm(X, gain, shift) {
+export function layerNorm(X, gain, shift) {
   return X.map((x) => {
     const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
     const variance = x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length;
@@ -94,6 +105,31 @@ export function softmax(row) {
   const powers = Float32Array.from(row, (value) => Math.exp(value - top));
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);
+}
+
+/**
+ * What the heads see: scores and weights, [head] → (n, keys), and what they bring, (n, d), side by side. Head h has the
+ * columns from h · width on of Q, K and V; one that `silent` names brings zeros.
+ */
+export function attend(Q, K, V, silent) {
+  const width = Q[0].length / silent.length;
+  const scores = silent.map((_, h) =>
+    Q.map((q) =>
+      Float32Array.from(K, (k) => {
+        let sum = 0;
+        for (let i = h * width; i < (h + 1) * width; i++) sum += q[i] * k[i];
+        return sum / Math.sqrt(width);
+      }),
+    ),
+  );
+  const weights = scores.map((rows) => rows.map(softmax)); // (heads, n, keys)
+  const heads = Q.map((q, n) =>
+    q.map((_, i) => {
+      const h = Math.floor(i / width);
+      return silent[h] ? 0 : V.reduce((sum, v, key) => sum + weights[h][n][key] * v[i], 0);
+    }),
+  );
+  return { scores, weights, heads };
 }
 
 /** One row of sines and cosines: columns 2j and 2j + 1 turn by position / 10000^(2j/d). */
@@ -125,7 +161,6 @@ export class Transformer {
     Object.assign(this, { config, tensors, srcVocab, tgtVocab });
     this.source = new Map(srcVocab.map((token, number) => [token, number]));
     this.target = new Map(tgtVocab.map((token, number) => [token, number]));
-    this.width = config.num_hiddens / config.num_heads; // of one head
   }
 
   /** The numbers of source tokens, with <eos>, cut to the length that the model knows. */
@@ -214,23 +249,7 @@ export class Transformer {
   /** Multi-head attention of X to projected keys and values: {output: (n, d), weights: [head] → (n, keys)}. */
   #attend(name, X, K, V, silent, trace) {
     const Q = linear(X, this.#weight(`${name}.W_q`)); // (n, d): head h has the columns from h · width on
-    const { width } = this;
-    const scores = silent.map((_, h) =>
-      Q.map((q) =>
-        Float32Array.from(K, (k) => {
-          let sum = 0;
-          for (let i = h * width; i < (h + 1) * width; i++) sum += q[i] * k[i];
-          return sum / Math.sqrt(width);
-        }),
-      ),
-    );
-    const weights = scores.map((rows) => rows.map(softmax)); // (heads, n, keys)
-    const heads = Q.map((q, n) =>
-      q.map((_, i) => {
-        const h = Math.floor(i / width);
-        return silent[h] ? 0 : V.reduce((sum, v, key) => sum + weights[h][n][key] * v[i], 0);
-      }),
-    );
+    const { scores, weights, heads } = attend(Q, K, V, silent);
     const output = linear(heads, this.#weight(`${name}.W_o`));
     const seen = { Q, K, V, scores, weights, heads, output };
     for (const [part, value] of Object.entries(seen)) trace(`${name}.${part}`, value);

@@ -9,17 +9,17 @@ const PATIENCE = 60; // seconds that a kernel may be busy with another cell
 const kept = new Map();
 
 /**
- * The bytes of the checkpoint of a direction ("en-vi"), a Uint8Array. `progress` is called with the share that has
- * come, from 0 to 1, where it is known. Rejects when nothing comes; asked again, it tries again.
+ * The bytes of a checkpoint, a Uint8Array, by its name: a direction ("en-vi") or "writer-en". `progress` is called with
+ * the share that has come, from 0 to 1, where it is known. Rejects when nothing comes; asked again, it tries again.
  */
-export function weights(model, direction, progress = () => {}) {
-  if (!kept.has(direction)) {
-    const address = model.get("checkpoint")?.(direction); // only the website has an address
-    const coming = address ? download(address, progress) : fromKernel(model, direction);
-    kept.set(direction, coming);
-    coming.catch(() => kept.delete(direction));
+export function weights(model, name, progress = () => {}) {
+  if (!kept.has(name)) {
+    const address = model.get("checkpoint")?.(name); // only the website has an address
+    const coming = address ? download(address, progress) : fromKernel(model, name);
+    kept.set(name, coming);
+    coming.catch(() => kept.delete(name));
   }
-  return kept.get(direction);
+  return kept.get(name);
 }
 
 async function download(address, progress) {
@@ -40,25 +40,25 @@ async function download(address, progress) {
 }
 
 /** Ask the kernel by the trait `asked`; it answers by the trait `sent`. */
-function fromKernel(model, direction) {
+function fromKernel(model, name) {
   return new Promise((resolve, reject) => {
     const look = () => {
       const sent = model.get("sent");
       if (!sent?.byteLength) return;
       const bytes = new Uint8Array(sent.buffer, sent.byteOffset, sent.byteLength);
-      const { source, target } = checkpointHeader(bytes).config;
-      if (`${source}-${target}` !== direction) return; // of a direction asked for before
+      const { source, target, language } = checkpointHeader(bytes).config;
+      if (name !== (language ? `writer-${language}` : `${source}-${target}`)) return; // what was asked for before
       clearTimeout(timer);
       model.off("change:sent", look);
       resolve(bytes);
     };
     const timer = setTimeout(() => {
       model.off("change:sent", look);
-      reject(new Error(`no answer about ${direction} from the kernel`));
+      reject(new Error(`no answer about ${name} from the kernel`));
     }, PATIENCE * 1000);
     model.on("change:sent", look);
     look(); // it may lie there from before the page was loaded again
-    model.set("asked", { direction, at: Date.now() }); // the time makes it new when it is asked once more
+    model.set("asked", { checkpoint: name, at: Date.now() }); // the time makes it new when it is asked once more
     model.save_changes();
   });
 }
