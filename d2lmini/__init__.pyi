@@ -108,6 +108,7 @@ from .language_model import (
     PreNormBlock as PreNormBlock,
     RMSNorm as RMSNorm,
     SwiGLU as SwiGLU,
+    recorded_induction as recorded_induction,
     recorded_since as recorded_since,
 )
 from .sampling import generate as generate, token_probabilities as token_probabilities

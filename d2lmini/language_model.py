@@ -240,6 +240,38 @@ class LanguageModel(nn.Module):
         return [blk.attention.attention.attention_weights for blk in blocks]
 
 
+# ---- what was recorded
+
+
+def recorded_induction() -> list[dict[str, Any]]:
+    """Return how models of chapter 15 learned to recall what a story has said, of equal size but for 5 %.
+
+    `python3 course.py bench --section induction --record` trains them again; tools/record/induction.py says
+    what is compared, and how.
+
+    Returns:
+        One dict a training: device, language, model, rate, seed, parameters; loss on 1 000 stories held out
+        and best_loss, the least possible one; recalled, unseen and longer (share of recalled words right: of
+        all, of pairs that training left out, in stories of 7 and 8 things); losses and shares (every
+        20 steps: the mean loss of these steps, the share recalled after them).
+
+    Example:
+        >>> sorted(recorded_induction()[0])[:5]
+        ['best_loss', 'device', 'language', 'longer', 'loss']
+    """
+    with (files("d2lmini") / "assets" / "induction.csv").open(encoding="utf-8") as file:
+        return [
+            row
+            | {name: int(row[name]) for name in ("seed", "parameters")}
+            | {
+                name: float(row[name])
+                for name in ("rate", "loss", "best_loss", "recalled", "unseen", "longer")
+            }
+            | {name: [float(number) for number in row[name].split()] for name in ("losses", "shares")}
+            for row in csv.DictReader(file)
+        ]
+
+
 def recorded_since() -> list[dict[str, Any]]:
     """Return what each change since 2017 did to a small model of the stories, alone and with all others.
 

@@ -63,6 +63,7 @@ GENERATE = "language-model/code-generate"
 BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
 BYTE_PAIR = "subwords/code-merge"
+INDUCTION = "induction/code-induction-score"
 RMS_NORM = "since-2017/code-rms-norm"
 BLOCK_STEP = "since-2017/code-block-step"
 
@@ -195,6 +196,18 @@ KNOWN_WRONG = [
     (SHARE, {"query + offset": "query - offset"}, "wrong-side"),
     (SHARE, {"(top == key)": "weights.roll(-offset, dims=-1).diagonal(dim1=-2, dim2=-1)"}, "mean-weight"),
     (SHARE, {".mean(dim=-1)": ".mean()"}, "over-all-heads"),
+    (INDUCTION, {"(weights * behind)": "(weights * equal)"}, "same-token"),
+    (INDUCTION, {"roll(1,": "roll(-1,"}, "wrong-side"),
+    (INDUCTION, {"[:, counts]": ""}, "all-queries"),
+    (INDUCTION, {".tril(-1)": ".tril()"}, "all-queries"),
+    (INDUCTION, {".tril(-1)": "& ~torch.eye(len(tokens), dtype=torch.bool)"}, "future"),
+    (INDUCTION, {"equal.roll": "(equal & (equal.flip(1).cumsum(1).flip(1) == 1)).roll"}, "latest-only"),
+    (
+        INDUCTION,
+        {"(weights * behind)": "(behind & (weights == weights.amax(-1, keepdim=True))).double()"},
+        "largest",
+    ),
+    (INDUCTION, {"mean(dim=-1)": "mean()"}, "over-all-heads"),
     (CACHED, {"K.transpose": "K[:, :t].transpose", "weights @ V": "weights @ V[:, :t]"}, "asked-too-early"),
     (
         CACHED,

@@ -465,6 +465,83 @@ def f(W, length, o):
     return top[:, range(len(q)), q + o].double().mean(1)
 """,
     ),
+    "induction/code-induction-score": (
+        """
+def f(W, tokens):
+    n, seen = len(tokens), []
+    for i in range(n):
+        keys = [j + 1 for j in range(i) if tokens[j] == tokens[i]]
+        if keys:
+            seen.append(W[:, i, keys].sum(dim=1))
+    return torch.stack(seen).mean(dim=0)
+""",
+        """
+def f(W, tokens):
+    behind = torch.zeros_like(W[0])
+    behind[:, 1:] = (tokens[:, None] == tokens[None, :-1]).float()
+    behind = behind.tril()
+    return torch.einsum("hij,ij->h", W, behind) / (behind.sum(dim=1) > 0).sum()
+""",
+        """
+def f(W, tokens):
+    equal = tokens.unsqueeze(1).eq(tokens).tril(diagonal=-1)
+    queries, keys = equal.nonzero(as_tuple=True)
+    return [float(w[queries, keys + 1].sum()) / len(queries.unique()) for w in W]
+""",
+    ),
+    "language-model/code-sampler": (
+        """
+def f(scores, T, p):
+    left, total = torch.softmax(scores / T, dim=0), 0.0
+    for i in left.argsort(descending=True):
+        share = float(left[i])
+        left[i], total = (share, total + share) if total < p else (0.0, total)
+    return left / left.sum()
+""",
+        """
+def f(scores, T, p):
+    q = (scores / T - torch.logsumexp(scores / T, 0)).exp()
+    before = torch.where(q[None] > q[:, None], q[None], 0).sum(dim=1)
+    q = q * (before < p)
+    return q / q.sum()
+""",
+        """
+def f(scores, T, p):
+    import d2lmini
+    return d2lmini.token_probabilities(scores, temperature=T, top_p=p)
+""",
+    ),
+    "language-model/code-generate": (
+        """
+def f(net, start, count):
+    scores, state = net(start.unsqueeze(0), None)
+    text = []
+    for i in range(count):
+        text.append(scores[0, -1].argmax().item())
+        if i < count - 1:
+            scores, state = net(torch.tensor([text[-1:]]), state)
+    return text
+""",
+        """
+def f(net, start, count):
+    def go(unread, state, left):
+        if not left:
+            return []
+        scores, state = net(unread, state)
+        token = scores[:, -1:].argmax(dim=-1)
+        return [int(token), *go(token, state, left - 1)]
+    return torch.tensor(go(start.view(1, -1), None, count))
+""",
+        """
+def f(net, start, count):
+    whole, state, read = start, None, 0
+    while len(whole) < len(start) + count:
+        scores, state = net(whole[None, read:], state)
+        read = len(whole)
+        whole = torch.cat([whole, scores[0, -1:].argmax(-1)])
+    return whole[-count:]
+""",
+    ),
     "since-2017/code-rms-norm": (
         """
 def f(X, gain):

@@ -16,6 +16,7 @@ from book import build
 from tools import bench_site
 from tools.record import (
     device_name,
+    induction,
     lengths,
     neighbor,
     norms,
@@ -36,6 +37,7 @@ def measure_site(devices: list[torch.device], record: bool) -> None:
 
 SECTIONS = {
     "layers": timings.run,
+    "induction": induction.run,
     "lengths": lengths.run,
     "neighbor": neighbor.run,
     "norms": norms.run,

@@ -41,7 +41,8 @@ def characters() -> set[int]:
     rows = [0xA1, 0xA3, *range(0xB0, 0xD8)]
     cells = (bytes([row, cell]).decode("gb2312", "ignore") for row in rows for cell in range(0xA1, 0xFF))
     wanted = "".join(cells) + "“”‘’—…·" + "熵阈掩嵌缀噪寄"  # entropy, threshold … in readers' own labels
-    wanted += (ROOT / "d2lmini" / "words" / "zh.toml").read_text(encoding="utf-8")
+    for path in (ROOT / "d2lmini" / "words" / "zh.toml", ASSETS / "stories.toml"):
+        wanted += path.read_text(encoding="utf-8")
     with (ASSETS / "corpus.tsv").open(encoding="utf-8", newline="") as file:
         wanted += "".join(row["zh"] for row in csv.DictReader(file, delimiter="\t"))
     return {ord(character) for character in wanted if ord(character) >= 0x2000}

@@ -3,8 +3,7 @@
 Another processor adds in another order and has other exponentials: its float32 results differ in the last
 places. `Shifted` imitates that. It moves each such result by a few units in the last place, by an amount that
 depends on the value alone, so that equal results stay equal and a second run gives the same. A notebook that
-asks for a GPU runs with that of `fake_cuda.py`, too. Trainings by `train_seq2seq` take part in neither: they
-would take minutes.
+asks for a GPU runs with that of `fake_cuda.py`, too. Trainings take part in neither: they would take minutes.
 """
 
 import asyncio
@@ -81,10 +80,14 @@ def start() -> None:
 
 
 def train_plainly() -> None:
-    """Let `d2l.train_seq2seq` train on the CPU as it is, then bring the model to its device."""
+    """Let `d2l.train_seq2seq` train on the CPU as it is, then bring the model to its device.
+
+    `d2l.train_language_model` trains where the model is, and as it is.
+    """
     from d2lmini import training
 
     train: Any = training.train_seq2seq
+    train_language_model: Any = training.train_language_model
 
     def train_on_cpu(net: Any, *arguments: Any) -> Any:
         *settings, device, on_epoch = arguments
@@ -93,7 +96,12 @@ def train_plainly() -> None:
         net.to(device)
         return result
 
+    def train_as_it_is(*arguments: Any) -> Any:
+        with _disable_current_modes():
+            return train_language_model(*arguments)
+
     vars(training)["train_seq2seq"] = train_on_cpu
+    vars(training)["train_language_model"] = train_as_it_is
 
 
 def ways(path: Path) -> list[str]:

@@ -39,6 +39,7 @@ NAMES = (
     "language-model/code-sampler",
     "language-model/code-generate",
     "subwords/code-merge",
+    "induction/code-induction-score",
     "since-2017/code-rms-norm",
     "since-2017/code-block-step",
 )
