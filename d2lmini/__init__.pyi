@@ -109,6 +109,7 @@ from .language_model import (
     RMSNorm as RMSNorm,
     SwiGLU as SwiGLU,
     recorded_induction as recorded_induction,
+    recorded_since as recorded_since,
 )
 from .sampling import generate as generate, token_probabilities as token_probabilities
 from .subwords import (

@@ -270,3 +270,27 @@ def recorded_induction() -> list[dict[str, Any]]:
             | {name: [float(number) for number in row[name].split()] for name in ("losses", "shares")}
             for row in csv.DictReader(file)
         ]
+
+
+def recorded_since() -> list[dict[str, Any]]:
+    """Return what each change since 2017 did to a small model of the stories, alone and with all others.
+
+    `python3 course.py bench --section since --record` trains them again, with the code of chapter 16.
+
+    Returns:
+        One dict a training: device, change (`"2017"` is none, `"all"` all eight), seed, loss (in nats, on
+        1 000 stories held out), recalled (share of things named again right), unseen (the same for pairs that
+        no story of the training has), longer (for stories with 7 and 8 things), step_ms (processor time of a
+        step).
+
+    Example:
+        >>> sorted({row["seed"] for row in recorded_since()})
+        [0, 1, 2]
+    """
+    with (files("d2lmini") / "assets" / "since.csv").open(encoding="utf-8") as file:
+        return [
+            row
+            | {"seed": int(row["seed"])}
+            | {name: float(row[name]) for name in ("loss", "recalled", "unseen", "longer", "step_ms")}
+            for row in csv.DictReader(file)
+        ]

@@ -85,16 +85,9 @@ class Writer:
         numbers = self.check(beginning)
         room = self.num_steps - len(numbers)
         eos = self.stories.vocab["<eos>"]
-        written = generate(
-            self.net,
-            numbers,
-            room if num_tokens is None else min(room, num_tokens),
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-            generator=generator,
-            stop=eos,
-        )
+        chosen: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+        count = room if num_tokens is None else min(room, num_tokens)
+        written = generate(self.net, numbers, count, **chosen, generator=generator, stop=eos)
         return self.stories.join([t for t in self.stories.vocab.to_tokens(written) if t != "<eos>"])
 
 

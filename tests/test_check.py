@@ -64,6 +64,8 @@ BLEU = "translation/code-bleu"
 SHARE = "what-it-learned/code-share"
 BYTE_PAIR = "subwords/code-merge"
 INDUCTION = "induction/code-induction-score"
+RMS_NORM = "since-2017/code-rms-norm"
+BLOCK_STEP = "since-2017/code-block-step"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -404,6 +406,53 @@ KNOWN_WRONG = [
     (BYTE_PAIR, {"merged and (merged[-1]": "number not in merged and merged and (merged[-1]"}, "only-once"),
     (DESIGN, {FIRST_ROW: "[0.0, 1.0],", SECOND_ROW: "[1.0, 1.0]]"}, "flat"),
     (GREEDY, {"tokens[1:]": "tokens.tolist()"}, "with-bos"),
+    (
+        RMS_NORM,
+        {
+            "return X / ": "return (X - X.mean(-1, keepdim=True)) / ",
+            "X.square()": "(X - X.mean(-1, keepdim=True)).square()",
+        },
+        "centered",
+    ),
+    (RMS_NORM, {".mean(": ".sum("}, "length-one"),
+    (RMS_NORM, {" ** 0.5": ""}, "no-root"),
+    (RMS_NORM, {"dim=-1": "dim=0"}, "wrong-axis"),
+    (RMS_NORM, {"dim=-1": "dim=(-2, -1)"}, "all-axes"),
+    (RMS_NORM, {" * gain": ""}, "no-gain"),
+    (RMS_NORM, {"(mean + 1e-6) ** 0.5": "(mean**0.5 + 1e-6)"}, "epsilon-outside"),
+    (RMS_NORM, {"1e-6": "1e-5"}, "epsilon-size"),
+    (
+        BLOCK_STEP,
+        {
+            "    K = torch.cat([K,": "    asked = K, V\n    K = torch.cat([K,",
+            "K.transpose(1, 2)": "asked[0].transpose(1, 2)",
+            "weights @ V": "weights @ asked[1]",
+        },
+        "asked-too-early",
+    ),
+    (BLOCK_STEP, {"(g, -1, w) @ R": "(g, -1, w)"}, "query-not-turned"),
+    (BLOCK_STEP, {"(Y @ W_k).view(g, 1, w) @ R": "(Y @ W_k).view(g, 1, w)"}, "key-not-turned"),
+    (BLOCK_STEP, {"(Y @ W_v).view(g, 1, w)": "(Y @ W_v).view(g, 1, w) @ R"}, "value-turned"),
+    (
+        BLOCK_STEP,
+        {
+            "view(g, -1, w) @ R": "view(-1, g, w).transpose(0, 1) @ R",
+            "(weights @ V)": "(weights @ V).transpose(0, 1)",
+        },
+        "taken-in-turn",
+    ),
+    (BLOCK_STEP, {" / w**0.5": ""}, "wrong-scale"),
+    (BLOCK_STEP, {" / w**0.5": " / x.shape[1] ** 0.5"}, "wrong-scale"),
+    (BLOCK_STEP, {"x = x + (weights": "x = (weights", "return x + (gate": "return (gate"}, "no-shortcut"),
+    (
+        BLOCK_STEP,
+        {"Y = rms_norm(x, g1)": "Y = x = rms_norm(x, g1)", "Y = rms_norm(x, g2)": "Y = x = rms_norm(x, g2)"},
+        "norm-on-shortcut",
+    ),
+    (BLOCK_STEP, {"rms_norm(x, g2)": "x"}, "norm-missing"),
+    (BLOCK_STEP, {"rms_norm(x, g2)": "rms_norm(x, g1)"}, "norm-missing"),
+    (BLOCK_STEP, {"Y @ W_gate": "Y @ W_up", "(Y @ W_up)": "(Y @ W_gate)"}, "gate-swapped"),
+    (BLOCK_STEP, {"gate * torch.sigmoid(gate)": "torch.sigmoid(gate)"}, "no-silu"),
 ]
 
 

@@ -98,6 +98,44 @@ def test_opening_the_mask_mends_pytorchs_layer_too() -> None:
         assert layer.in_proj_weight.grad.isnan().any().item() == spoiled
 
 
+@pytest.mark.slow  # the pages themselves run always
+@pytest.mark.parametrize("name", ["Qwen3", "Llama"])
+def test_todays_block_is_that_of_transformers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the page's own renaming; one token after the other, with the caches of both, in another size."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    transformers = importlib.import_module("transformers")
+    sizes = {"vocab_size": 23, "hidden_size": 96, "intermediate_size": 256, "num_hidden_layers": 3}
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 16}
+    page: dict[str, Any] = {}
+    exec(cell("en", "lm-names"), page)
+    torch.manual_seed(0)
+    qk_norm = d2l.RMSNorm if name == "Qwen3" else None
+    blocks = [
+        d2l.PreNormBlock(96, 6, d2l.SwiGLU(96, 256), d2l.RMSNorm, num_kv_heads=2, qk_norm=qk_norm)
+        for _ in range(3)
+    ]
+    ours = d2l.LanguageModel(23, 96, blocks, d2l.RMSNorm).eval()
+    for weight in ours.parameters():
+        torch.nn.init.normal_(weight, 1 if weight.dim() == 1 else 0, 0.2)
+    config = getattr(transformers, f"{name}Config")(**sizes, **heads)
+    theirs = getattr(transformers, f"{name}ForCausalLM")(config).eval()
+    text = torch.randint(23, (2, 12))
+
+    def gap(reorder: Any) -> float:
+        theirs.load_state_dict(page["renamed"](ours, reorder))
+        state, cache, gaps = None, None, []
+        with torch.no_grad():
+            for token in text.split(1, dim=1):
+                Y, state = ours(token, state)
+                answer = theirs(token, past_key_values=cache, use_cache=True)
+                cache = answer.past_key_values
+                gaps.append((Y - answer.logits).abs().max().item())
+        return max(gaps)
+
+    assert gap(page["halves"]) < 1e-5
+    assert gap(lambda W: W) > 0.1
+
+
 @pytest.mark.usefixtures("own_folder")  # English again afterwards
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_where_a_package_is_missing_a_sentence_says_what_to_type(
@@ -108,9 +146,12 @@ def test_where_a_package_is_missing_a_sentence_says_what_to_type(
         monkeypatch.setenv(variable, "")  # the cell sets them: put back afterwards
     code, globals_ = cell(language, "packages"), {"d2l": d2l, "importlib": importlib}
     d2l.use_language(language)
-    with pytest.raises(SystemExit, match="%pip install jax keras") as refused:
+    with pytest.raises(SystemExit, match="%pip install jax keras transformers") as refused:
         exec(code, globals_)
-    assert str(refused.value) == words(language)["plots"]["This page also needs: %pip install jax keras"]
+    assert (
+        str(refused.value)
+        == words(language)["plots"]["This page also needs: %pip install jax keras transformers"]
+    )
     assert "keras" not in globals_
 
 

@@ -27,6 +27,7 @@ EXPLORERS = {
     "plane-explorer": "self-attention",
     "rotary-explorer": "relative-positions",
     "translator-explorer": "translation",
+    "writer-explorer": "language-model",
 }
 WITH_SCRIPTS = "self-attention/fixed-weights"
 # a machine that runs other tests beside this one may take minutes to start a kernel that imports torch
@@ -335,7 +336,6 @@ def test_translator_explorer(host: Host) -> None:
     explorer.locator(".target").get_by_text("鱼").wait_for(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("opened", [IN_JUPYTERLAB], indirect=True)  # no page has it yet
 def test_writer_explorer(host: Host) -> None:
     """Its first result is there at once; its weights come from the kernel when a bar is pressed."""
     explorer = host.explorer("writer-explorer")
@@ -344,7 +344,7 @@ def test_writer_explorer(host: Host) -> None:
     explorer.locator("[data-done=true]").first.wait_for(timeout=PATIENCE)
     assert explorer.locator(".bar .token").first.inner_text() == "kite"
     explorer.get_by_role("tab", name="Draw").press("ArrowRight")  # no shortcut of JupyterLab's
-    explorer.get_by_role("button", name="Block 1, head 3: on").press("Enter")
+    explorer.get_by_role("switch", name="1.3: on").press("Enter")
     explorer.get_by_text("Off: 1.3.").wait_for()
     explorer.get_by_role("textbox").fill("Tom has a blue bell.")
     explorer.get_by_role("textbox").press("Enter")

@@ -224,6 +224,7 @@ def test_an_exercise_answers_in_the_language(page: Page) -> None:
         ("relative-positions", "rotary-explorer", "[type=range]"),
         ("transformer", "block-explorer", "[aria-current=step]"),
         ("translation", "translator-explorer", "select"),
+        ("language-model", "writer-explorer", "[type=range]"),
     ],
 )
 def test_an_explorer_speaks_the_language(page: Page, chapter: str, widget: str, control: str) -> None:

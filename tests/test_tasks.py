@@ -489,6 +489,121 @@ def f(W, tokens):
     return [float(w[queries, keys + 1].sum()) / len(queries.unique()) for w in W]
 """,
     ),
+    "language-model/code-sampler": (
+        """
+def f(scores, T, p):
+    left, total = torch.softmax(scores / T, dim=0), 0.0
+    for i in left.argsort(descending=True):
+        share = float(left[i])
+        left[i], total = (share, total + share) if total < p else (0.0, total)
+    return left / left.sum()
+""",
+        """
+def f(scores, T, p):
+    q = (scores / T - torch.logsumexp(scores / T, 0)).exp()
+    before = torch.where(q[None] > q[:, None], q[None], 0).sum(dim=1)
+    q = q * (before < p)
+    return q / q.sum()
+""",
+        """
+def f(scores, T, p):
+    import d2lmini
+    return d2lmini.token_probabilities(scores, temperature=T, top_p=p)
+""",
+    ),
+    "language-model/code-generate": (
+        """
+def f(net, start, count):
+    scores, state = net(start.unsqueeze(0), None)
+    text = []
+    for i in range(count):
+        text.append(scores[0, -1].argmax().item())
+        if i < count - 1:
+            scores, state = net(torch.tensor([text[-1:]]), state)
+    return text
+""",
+        """
+def f(net, start, count):
+    def go(unread, state, left):
+        if not left:
+            return []
+        scores, state = net(unread, state)
+        token = scores[:, -1:].argmax(dim=-1)
+        return [int(token), *go(token, state, left - 1)]
+    return torch.tensor(go(start.view(1, -1), None, count))
+""",
+        """
+def f(net, start, count):
+    whole, state, read = start, None, 0
+    while len(whole) < len(start) + count:
+        scores, state = net(whole[None, read:], state)
+        read = len(whole)
+        whole = torch.cat([whole, scores[0, -1:].argmax(-1)])
+    return whole[-count:]
+""",
+    ),
+    "since-2017/code-rms-norm": (
+        """
+def f(X, gain):
+    return F.rms_norm(X, gain.shape, gain, 1e-6)
+""",
+        """
+def f(X, gain):
+    d = X.shape[-1]
+    return torch.einsum("...d,...,d->...d", X, ((X * X).sum(-1) / d + 1e-6).rsqrt(), gain)
+""",
+        """
+def f(X, gain):
+    if X.dim() > 1:
+        return torch.stack([f(x, gain) for x in X])
+    return X * gain / math.sqrt(sum(x * x for x in X.tolist()) / len(X) + 1e-6)
+""",
+    ),
+    "since-2017/code-block-step": (
+        """
+def f(x, K, V, R, g1, W_q, W_k, W_v, W_o, g2, W_gate, W_up, W_down):
+    g, t, w = K.shape
+    y = F.rms_norm(x, g1.shape, g1, 1e-6)
+    q, k, v = ((y @ W).reshape(-1, 1, w) for W in (W_q, W_k, W_v))
+    K, V = torch.cat([K, k @ R], 1), torch.cat([V, v], 1)
+    heard = F.scaled_dot_product_attention((q @ R)[None], K[None], V[None], enable_gqa=True)
+    x = x + heard.reshape(1, -1) @ W_o
+    y = F.rms_norm(x, g2.shape, g2, 1e-6)
+    return x + F.silu(y @ W_gate) * (y @ W_up) @ W_down, K, V
+""",
+        """
+def f(x, K, V, R, g1, W_q, W_k, W_v, W_o, g2, W_gate, W_up, W_down):
+    def norm(X, gain):
+        return X * torch.rsqrt((X**2).mean(-1, keepdim=True) + 1e-6) * gain
+    g, t, w = K.shape
+    Y = norm(x, g1)[0]
+    new_K, new_V, out = torch.zeros(g, t + 1, w), torch.zeros(g, t + 1, w), []
+    for s in range(g):
+        new_K[s] = torch.vstack([K[s], Y @ W_k[:, s * w:(s + 1) * w] @ R])
+        new_V[s] = torch.vstack([V[s], Y @ W_v[:, s * w:(s + 1) * w]])
+    h = W_q.shape[1] // w
+    for i in range(h):
+        q, s = Y @ W_q[:, i * w:(i + 1) * w] @ R, i // (h // g)
+        out.append((new_K[s] @ q / math.sqrt(w)).softmax(0) @ new_V[s])
+    x = x + torch.cat(out) @ W_o
+    Y = norm(x, g2)
+    return x + (F.silu(Y @ W_gate) * (Y @ W_up)) @ W_down, new_K, new_V
+""",
+        """
+def f(x, K, V, R, *weights):
+    g1, W_q, W_k, W_v, W_o, g2, W_gate, W_up, W_down = (W.double() for W in weights)
+    x, K, V, R = (X.double() for X in (x, K, V, R))
+    g, _, w = K.shape
+    Y = F.rms_norm(x, g1.shape, g1, 1e-6)
+    K = torch.cat((K, torch.einsum("nd,dgw,wv->gnv", Y, W_k.unflatten(1, (g, w)), R)), 1)
+    V = torch.cat((V, torch.einsum("nd,dgw->gnw", Y, W_v.unflatten(1, (g, w)))), 1)
+    Q = torch.einsum("nd,dghw,wv->ghv", Y, W_q.unflatten(1, (g, -1, w)), R)
+    A = (torch.einsum("ghw,gtw->ght", Q, K) * w**-0.5).softmax(-1)
+    x = x + torch.einsum("ght,gtw,ghwd->d", A, V, W_o.unflatten(0, (g, -1, w)))
+    Y = F.rms_norm(x, g2.shape, g2, 1e-6)
+    return [x + torch.mm(F.silu(Y @ W_gate).mul(Y @ W_up), W_down), K, V]
+""",
+    ),
 }
 
 

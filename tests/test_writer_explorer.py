@@ -4,6 +4,7 @@ import base64
 import json
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -11,12 +12,14 @@ import pytest
 import torch
 from making import asked, cell, make_book, served
 from playwright.sync_api import Browser, Locator, Page, expect
+from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from test_seen import DESK, PHONE, unseen
 
 import d2lmini as d2l
 from book import build as site_builder
 from d2lmini.language import words
-from d2lmini.notebook.widgets import checkpoint, stored_explorer
+from d2lmini.notebook import widgets
+from d2lmini.notebook.widgets import checkpoint, module_source, stored_explorer
 from d2lmini.writer import WRITERS
 from tools.record import writer_first
 
@@ -361,15 +364,15 @@ def test_by_keyboard_all_can_be_done(show: Any) -> None:
     page.get_by_role("tab", name="Draw").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Heads")).to_be_focused()
-    look = page.get_by_role("button", name="Block 1, head 3: see where it looks")
+    look = page.get_by_role("button", name="1.3: block 1, head 3, see where it looks")
     look.focus()
     page.keyboard.press("Enter")
     assert look.get_attribute("aria-pressed") == "true"
     assert page.locator(".said").inner_text().startswith("Head 1.3 looks from “the” most at")
-    switch = page.get_by_role("button", name="Block 2, head 1: on")
+    switch = page.locator(".switch").nth(4)
     switch.focus()
     page.keyboard.press("Space")
-    assert switch.get_attribute("aria-pressed") == "false"
+    assert switch.get_attribute("aria-checked") == "false"
     expect(page.locator(".said")).to_contain_text("Off: 2.1.")
     page.get_by_role("tab", name="Heads").focus()
     page.keyboard.press("Home")
@@ -479,6 +482,74 @@ def test_a_link_of_nonsense_does_no_harm(show: Any, bad: dict) -> None:
     page = show(KIND, query=asked("writer", **bad))
     expect(page.locator(".bar")).to_have_count(8)
     assert bars(page)[:2] == ["blue", "gray"] and page.locator("#here img").count() == 0
+
+
+# ---- for everybody
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("language", "theme", "width"), [("en", "dark", 760), ("vi", "light", 375), ("zh", "dark", 375)]
+)
+def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> None:
+    page = show(KIND, language, theme=theme, width=width)
+    page.evaluate(AXE)
+    check = "async () => (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html])"
+    slide(page, WORDS[language]["top_p"], 0.3)
+    assert page.evaluate(check) == []
+    task(page, 5)
+    do_task(page, 5, language)
+    page.locator(".look").first.click()
+    page.get_by_role("radio").nth(3).click()
+    page.get_by_role("textbox").fill("zzxqw")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("zzxqw")
+    assert page.evaluate(check) == []
+    page.get_by_role("textbox").fill(d2l.Stories(language).join(d2l.Stories(language).tell(seed=1)))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("")
+    assert page.evaluate(check) == []
+
+
+def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
+    english = words("en")
+    changed = {**english, **{name: in_pseudo(english[name]) for name in ("plots", "explorers")}}
+    changed["language"] = {**english["language"], "tag": "en-XA"}
+    monkeypatch.setattr(widgets, "words", lambda language: changed)
+    source = module_source.__wrapped__(KIND, "en")
+    for number in (1, 5):
+        page = show(KIND, "en-XA", width=375, source=source)
+        task(page, number)
+        page.get_by_role("textbox").fill("zzxqw")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("zzxqw")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        page.evaluate("leave()")  # nothing is drawn again
+        # these quote the stories
+        quoting = page.locator("[translate=no], .said, .field input, .task [role=status], .problem button")
+        quoting.evaluate_all("(all) => all.forEach((one) => one.remove())")
+        assert page.evaluate(LEFT_IN_ENGLISH, [["zzxqw"], "body"]) == []
+
+
+def test_what_changes_is_announced(show: Any) -> None:
+    page = show(KIND)
+    said = page.locator(".said")
+    assert said.get_attribute("role") == "status"
+    page.evaluate(
+        """() => {
+            window.announced = [];
+            for (const status of document.querySelectorAll("p[role=status]")) {
+                const watch = new MutationObserver(() => announced.push(status.textContent));
+                watch.observe(status, { childList: true, characterData: true, subtree: true });
+            }
+        }"""
+    )
+    page.get_by_role("button", name="gray").click()
+    expect(said).to_have_text("The most probable token is “kite”: 0.999.")
+    announced = page.evaluate("announced")
+    assert announced[-1] == "The most probable token is “kite”: 0.999." or "✓" in announced[-1]
+    assert any(text.startswith("✓ Probability 0.999.") for text in announced)
 
 
 # ---- seen
@@ -592,7 +663,6 @@ def test_a_swipe_up_that_begins_on_a_control_or_picture_scrolls_the_page(visit: 
     for part in (".rail", ".bar", ".chip", ".go", ".task"):
         assert swipe(page.locator(part).first, 4, -160) > 60, part
         assert shown() == before, part
-        page.evaluate("scrollBy(0, -1000)")
         root = page.locator(f"[data-widget={KIND}]")
         root.evaluate(
             "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"

@@ -22,6 +22,7 @@ from tools.record import (
     norms,
     recall,
     show,
+    since,
     subwords,
     timings,
     translation,
@@ -36,11 +37,12 @@ def measure_site(devices: list[torch.device], record: bool) -> None:
 
 SECTIONS = {
     "layers": timings.run,
-    "lengths": lengths.run,
     "induction": induction.run,
+    "lengths": lengths.run,
     "neighbor": neighbor.run,
     "norms": norms.run,
     "recall": recall.run,
+    "since": since.run,
     "site": measure_site,
     "subwords": subwords.run,
     "translation": translation.run,

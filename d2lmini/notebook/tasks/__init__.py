@@ -40,6 +40,8 @@ NAMES = (
     "language-model/code-generate",
     "subwords/code-merge",
     "induction/code-induction-score",
+    "since-2017/code-rms-norm",
+    "since-2017/code-block-step",
 )
 
 

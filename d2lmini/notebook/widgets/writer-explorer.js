@@ -179,11 +179,12 @@ function Story({ state, now, act, room }) {
     if (to !== undefined) act.change({ from: to + hidden }, "[role=radio][aria-checked=true]");
   };
   const sum = now.row.slice(0, hidden).reduce((total, weight) => total + weight, 0);
-  const unfold = { class: "chip", "aria-label": fill(words.unfold, { count: hidden }) };
+  const unfold = h("span", { class: "unseen" }, fill(words.unfold, { count: hidden }));
+  const fold = [`⋯ ${hidden}`, h("span", { class: "share" }, sum.toFixed(2)), unfold];
   const nothing = !state.numbers.length && !state.past.length;
-  return h("div", { class: "story", "data-look": "picture", translate: "no" },
+  return h("div", { class: "story", "data-look": "picture", translate: false },
     h("svg", { class: "lines", "aria-hidden": "true", "data-off": state.off.includes(state.look) }),
-    hidden > 0 && press([`⋯ ${hidden}`, h("span", { class: "share" }, sum.toFixed(2))], act.unfold, unfold),
+    hidden > 0 && press(fold, act.unfold, { class: "chip" }),
     h("div", { class: "tokens", role: "radiogroup", "aria-label": words.text, onKeyDown: walk }, chips.slice(hidden)),
     press("⌫", act.back, { class: "back", "aria-label": words.back, disabled: nothing }));
 }
@@ -205,7 +206,7 @@ function Bars({ now, act }) {
     h("span", { class: "p" }, kept[number] ? decimals(kept[number]) : words.cut));
   return h("div", { class: "next", "data-look": "picture" },
     h("p", { class: "heading" }, ended ? words.ended : words.next),
-    h("div", { class: "bars", role: "group", "aria-label": words.next, translate: "no" }, ended ? null : best.map(bar)),
+    h("div", { class: "bars", role: "group", "aria-label": words.next, translate: false }, !ended && best.map(bar)),
     h("p", { class: "others" }, !ended && fill(plural(words.others, others.length), count)));
 }
 
@@ -229,14 +230,15 @@ function Heads({ state, now, act }) {
   const cell = (name) => {
     const row = rowOf(now.looking, name);
     const bars = Array.from(row, (weight, j) => `M${j} 1v${-weight.toFixed(3)}h.8V1z`);
-    const label = { block: headOf(name)[0], head: headOf(name)[2] };
+    const label = { name: headOf(name), block: headOf(name)[0], head: headOf(name)[2] };
+    const [on, said] = off.includes(name) ? ["false", words.off] : ["true", words.on];
     const size = { viewBox: `0 0 ${row.length} 1`, preserveAspectRatio: "none" };
     return h("div", { key: name, class: "pair", "data-off": off.includes(name) },
       press([headOf(name), h("svg", { ...size, "aria-hidden": "true" }, h("path", { d: bars.join("") }))],
         () => act.change({ look: look === name ? "all" : name }),
         { class: "look", "aria-pressed": String(look === name), "aria-label": fill(words.look, label) }),
-      press(off.includes(name) ? words.off : words.on, () => toggle(name),
-        { class: "switch", "aria-pressed": String(!off.includes(name)), "aria-label": fill(words.switch, label) }));
+      press(said, () => toggle(name),
+        { class: "switch", role: "switch", "aria-checked": on, "aria-label": `${headOf(name)}: ${said}` }));
   };
   return [
     h("div", { class: "cells", role: "group", "aria-label": words.heads }, HEADS.map(cell)),
