@@ -56,6 +56,10 @@ MODELS: dict[str, Callable[[], tuple[nn.Module, tuple[Any, ...]]]] = {
         d2l.EncoderDecoder(d2l.Seq2SeqEncoder(9, 8, 8, 2), d2l.Seq2SeqDecoder(9, 8, 8, 2)),
         (tokens(), tokens(), LENGTHS),
     ),
+    "LanguageModel": lambda: (
+        d2l.LanguageModel(9, 16, [d2l.PreNormBlock(16, 4, d2l.SwiGLU(16, 8), d2l.RMSNorm, num_kv_heads=2)]),
+        (tokens(),),
+    ),
     "LearnedPositionalEncoding": lambda: (d2l.LearnedPositionalEncoding(16, 0), (features(2, 4, 16),)),
     "MaskedSoftmaxCELoss": lambda: (d2l.MaskedSoftmaxCELoss(), (features(2, 4, 9), tokens(), LENGTHS)),
     "MultiHeadAttention": lambda: (
@@ -70,7 +74,15 @@ MODELS: dict[str, Callable[[], tuple[nn.Module, tuple[Any, ...]]]] = {
     "Seq2SeqEncoder": lambda: (d2l.Seq2SeqEncoder(9, 8, 8, 2), (tokens(),)),
     "TransformerEncoder": lambda: (d2l.TransformerEncoder(9, *SIZE, 2, 2, 0), (tokens(), LENGTHS)),
 }
-PARTS = {"Seq2SeqAttentionDecoder", "Seq2SeqDecoder", "TransformerDecoder"}  # of an EncoderDecoder above
+# of an EncoderDecoder and of a LanguageModel above
+PARTS = {
+    "Seq2SeqAttentionDecoder",
+    "Seq2SeqDecoder",
+    "TransformerDecoder",
+    "PreNormBlock",
+    "RMSNorm",
+    "SwiGLU",
+}
 BASES = {"AttentionDecoder", "Decoder", "Encoder"}
 
 

@@ -134,7 +134,7 @@ def test_every_page_widget_and_search_work_once_the_server_is_gone(reader, site)
         }""",
         [path.name for path in (site / "en" / "_static" / "checkpoints").iterdir()],
     )
-    assert models == [200] * 6
+    assert models == [200] * 9
     page.keyboard.press("/")
     page.locator("#site-search input").fill("causal mask")
     page.locator("#site-search-results a").first.wait_for()

@@ -137,7 +137,7 @@ def test_the_map_shows_the_way(browser, address):
         )
         for one, other in combinations(boxes, 2):
             assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-        assert page.locator(".lane-title").count() == 4
+        assert page.locator(".lane-title").count() == 5
     exercise = page.locator("[data-dots=complexity] i").first.get_attribute("data-id")
     page.evaluate(
         """id => {
