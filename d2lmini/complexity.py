@@ -28,6 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from d2lmini.errors import one_of
+from d2lmini.recorded import read_rows
 
 ARCHITECTURES = ("convolution", "recurrent", "attention")
 CONVENTIONS = ("order", "mixing", "projections")
@@ -471,11 +472,7 @@ def recorded_timings() -> list[dict[str, Any]]:
         >>> sorted(recorded_timings()[0])
         ['batch', 'd', 'device', 'k', 'layer', 'n', 'peak_bytes', 'seconds']
     """
-    with (files("d2lmini") / "assets" / "timings.csv").open(encoding="utf-8") as file:
-        types = {"batch": int, "n": int, "d": int, "k": int, "seconds": float, "peak_bytes": int}
-        return [
-            {name: types.get(name, str)(cell) for name, cell in row.items()} for row in csv.DictReader(file)
-        ]
+    return read_rows("timings", batch=int, n=int, d=int, k=int, seconds=float, peak_bytes=int)
 
 
 def recorded_recall() -> list[dict[str, Any]]:

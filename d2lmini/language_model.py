@@ -4,9 +4,7 @@ Read from top to bottom: two parts that have come since 2017, the block with its
 the model, which reads and writes the same tokens.
 """
 
-import csv
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from typing import Any
 
 import torch
@@ -16,6 +14,7 @@ from torch.nn import functional as F
 from d2lmini.attention import MultiHeadAttention, causal_mask, check_heads
 from d2lmini.encoder_decoder import embed
 from d2lmini.positional import RotaryEmbedding
+from d2lmini.recorded import numbers, read_rows
 
 # ---- parts of a block
 
@@ -259,17 +258,9 @@ def recorded_induction() -> list[dict[str, Any]]:
         >>> sorted(recorded_induction()[0])[:5]
         ['best_loss', 'device', 'language', 'longer', 'loss']
     """
-    with (files("d2lmini") / "assets" / "induction.csv").open(encoding="utf-8") as file:
-        return [
-            row
-            | {name: int(row[name]) for name in ("seed", "parameters")}
-            | {
-                name: float(row[name])
-                for name in ("rate", "loss", "best_loss", "recalled", "unseen", "longer")
-            }
-            | {name: [float(number) for number in row[name].split()] for name in ("losses", "shares")}
-            for row in csv.DictReader(file)
-        ]
+    counts = dict.fromkeys(("seed", "parameters"), int)
+    measured = dict.fromkeys(("rate", "loss", "best_loss", "recalled", "unseen", "longer"), float)
+    return read_rows("induction", **counts, **measured, losses=numbers, shares=numbers)
 
 
 def recorded_since() -> list[dict[str, Any]]:
@@ -287,10 +278,4 @@ def recorded_since() -> list[dict[str, Any]]:
         >>> sorted({row["seed"] for row in recorded_since()})
         [0, 1, 2]
     """
-    with (files("d2lmini") / "assets" / "since.csv").open(encoding="utf-8") as file:
-        return [
-            row
-            | {"seed": int(row["seed"])}
-            | {name: float(row[name]) for name in ("loss", "recalled", "unseen", "longer", "step_ms")}
-            for row in csv.DictReader(file)
-        ]
+    return read_rows("since", seed=int, loss=float, recalled=float, unseen=float, longer=float, step_ms=float)

@@ -3,15 +3,15 @@
 Read from top to bottom: a text falls into pieces, pieces into bytes, and merges make tokens of them again.
 """
 
-import csv
 import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any
+
+from d2lmini.recorded import read_rows
 
 Pair = tuple[int, int]
 
@@ -193,10 +193,5 @@ def recorded_subwords() -> list[dict[str, Any]]:
         >>> sorted(recorded_subwords()[0])[:4]
         ['bits', 'device', 'held_out', 'loss']
     """
-    with (files("d2lmini") / "assets" / "subwords.csv").open(encoding="utf-8") as file:
-        return [
-            row
-            | {name: int(row[name]) for name in ("sentences", "seed", "vocabulary", "held_out", "unknown")}
-            | {name: float(row[name]) for name in ("loss", "bits")}
-            for row in csv.DictReader(file)
-        ]
+    counts = dict.fromkeys(("sentences", "seed", "vocabulary", "held_out", "unknown"), int)
+    return read_rows("subwords", **counts, loss=float, bits=float)

@@ -6,10 +6,8 @@ comes after each residual sum, as in the paper.
 Source: Vaswani et al., Attention Is All You Need, 2017.
 """
 
-import csv
 import math
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 import torch
@@ -18,6 +16,7 @@ from torch import Tensor, nn
 from d2lmini.attention import MultiHeadAttention, causal_mask
 from d2lmini.encoder_decoder import AttentionDecoder, Encoder, embed
 from d2lmini.positional import PositionalEncoding
+from d2lmini.recorded import numbers, read_rows
 
 # ---- parts of a block
 
@@ -481,11 +480,6 @@ def recorded_norms() -> list[dict[str, Any]]:
         >>> sorted(recorded_norms()[0])[:5]
         ['blocks', 'clip', 'device', 'form', 'losses']
     """
-    with (files("d2lmini") / "assets" / "norms.csv").open(encoding="utf-8") as file:
-        return [
-            row
-            | {name: int(row[name]) for name in ("blocks", "warmup", "seed")}
-            | {name: float(row[name]) for name in ("rate", "clip", "right_30", "right_100")}
-            | {"losses": [float(loss) for loss in row["losses"].split()]}
-            for row in csv.DictReader(file)
-        ]
+    counts = dict.fromkeys(("blocks", "warmup", "seed"), int)
+    measured = dict.fromkeys(("rate", "clip", "right_30", "right_100"), float)
+    return read_rows("norms", **counts, **measured, losses=numbers)
