@@ -24,7 +24,9 @@ from d2lmini.writer import WRITERS
 from tools.record import writer_first
 
 KIND = "writer-explorer"
-WORDS = {language: words(language)["explorers"]["writer"] for language in WRITERS}
+WORDS = {
+    language: words(language)["explorers"]["shared"] | words(language)["explorers"]["writer"] for language in WRITERS
+}
 LOAD = """async (name) => {
     const bytes = new Uint8Array(await (await fetch(`/${name}.safetensors`)).arrayBuffer());
     window.model = new numbers.LanguageModel(numbers.readCheckpoint(bytes));

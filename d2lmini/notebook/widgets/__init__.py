@@ -61,7 +61,10 @@ def module_source(kind: str, language: str) -> str:
 def _virtual(kind: str, language: str) -> dict[str, str]:
     """Return the modules that are no files: what a widget says, shows and offers in a language."""
     table = words(language)
-    shown = table["exercises"] if kind == "exercise" else table["explorers"][kind.removesuffix("-explorer")]
+    explorers = table["explorers"]
+    shown = table["exercises"]
+    if kind != "exercise":
+        shown = explorers["shared"] | explorers[kind.removesuffix("-explorer")]
     return {
         "course:words": f"export default {_js(shown)};\nexport const language = {_js(table['language'])};",
         "course:palette": f"export default {_js(COLORS)};",

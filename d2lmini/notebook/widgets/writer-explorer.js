@@ -3,24 +3,21 @@
 //
 // What is shown is a function of one state; Preact brings the page to it. `change` is the only way to another state.
 
-import { element, svg } from "./dom.js";
-import { frame, placeByKey } from "./frame.js";
+import { svg } from "./dom.js";
+import { Loading, STILL, Task, explorer, press } from "./explorer.js";
+import { placeByKey } from "./frame.js";
 import { LanguageModel, drawn, join, probabilities, split } from "./language-model.js";
-import { linkButton } from "./link-button.js";
 import { distance } from "./sentences.js";
-import { shareView, sharedView } from "./shared-view.js";
 import { Slider } from "./slider.js";
 import { fill, plural } from "./text.js";
 import { EOS, largest, readCheckpoint, softmax } from "./transformer.js";
-import { h, render as paint } from "./vendor/preact/preact.min.js";
-import { weights } from "./weights.js";
+import { h } from "./vendor/preact/preact.min.js";
 import first from "course:first";
 import words from "course:words";
 import STYLE from "./writer-explorer.css";
 
 const BARS = 8;
 const PACE = 160; // milliseconds from token to token
-const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const HEADS = first.weights.flatMap((block, b) => block.map((_, head) => `${b}.${head}`));
 const FULL = first.config.num_steps - 1; // tokens, with <bos>, after which there is room for one more
 
@@ -60,9 +57,8 @@ const START = {
   look: "all", // or a head
   from: -1, // the token that looks, <bos> is 0; -1: the last
   panel: "draw",
-  task: 0,
 };
-const REST = { past: [], told: [], typed: null, problem: null, unfolded: false, loading: "" };
+const REST = { past: [], typed: null, problem: null, unfolded: false };
 
 /** Tasks in their order: where each begins, and what there is to tell once it is done; nothing before. */
 const TASKS = [
@@ -95,6 +91,7 @@ const TASKS = [
   },
   {
     scene: { numbers: [...first.numbers, CUE], panel: "heads" },
+    values: { cue: first.vocab[CUE] },
     done: ({ off }, { right, whole, plain }) =>
       off.length > 0 && whole?.[right] > 0.9 && plain[right] < 0.5 &&
       { heads: off.map(headOf).join(words.comma), before: decimals(whole[right]), after: decimals(plain[right]) },
@@ -143,30 +140,8 @@ function folded({ numbers, unfolded, from }, room) {
 // ---- the view
 
 const shown = (number) => (number < 4 ? h("code", {}, first.vocab[number]) : first.vocab[number]);
-const press = (content, onClick, more = {}) => h("button", { type: "button", onClick, ...more }, content);
-
-function Task({ state, act }) {
-  const { task, told } = state;
-  const to = (step) => press(step < 0 ? "‹" : "›", () => act.begin(task + step), {
-    "aria-label": step < 0 ? words.task_before : words.task_after,
-    disabled: !TASKS[task + step],
-  });
-  const again = press("↺", () => act.begin(task), { "aria-label": words.task_again });
-  const mark = (_, i) => h("i", { key: i, "data-done": Boolean(told[i]), "data-now": i === task }, told[i] && "✓");
-  const count = { k: told.filter(Boolean).length, n: TASKS.length };
-  const text = told[task]
-    ? [h("b", {}, "✓ "), fill(words.answers[task], told[task])]
-    : fill(words.tasks[task], { cue: first.vocab[CUE] });
-  return h("div", { class: "task", "data-look": "task" },
-    h("div", { class: "head" },
-      h("p", { class: "title" }, fill(words.task, { i: task + 1, n: TASKS.length })),
-      h("span", { class: "marks", role: "img", "aria-label": fill(words.tasks_done, count) }, TASKS.map(mark)),
-      again, to(-1), to(1)),
-    h("p", { role: "status", "data-done": Boolean(told[task]) }, text));
-}
-
-function Story({ state, now, act, room }) {
-  const hidden = folded(state, room);
+function Story({ state, now, act, wide }) {
+  const hidden = folded(state, wide ? 34 : 20);
   const tokens = [h("code", {}, "<bos>"), ...state.numbers.map(shown)];
   const share = (i) => (now.row[i] === undefined ? "" : now.row[i].toFixed(2));
   const chips = tokens.map((token, i) => h("button", {
@@ -186,7 +161,7 @@ function Story({ state, now, act, room }) {
     h("svg", { class: "lines", "aria-hidden": "true", "data-off": state.off.includes(state.look) }),
     hidden > 0 && press(fold, act.unfold, { class: "chip" }),
     h("div", { class: "tokens", role: "radiogroup", "aria-label": words.text, onKeyDown: walk }, chips.slice(hidden)),
-    press("⌫", act.back, { class: "back", "aria-label": words.back, disabled: nothing }));
+    press("⌫", act.back, { class: "back", "data-rest": true, "aria-label": words.back, disabled: nothing }));
 }
 
 function Bars({ now, act }) {
@@ -284,7 +259,7 @@ function sentence({ look, topP, off, panel }, { best, plain, whole, kept, row, f
 }
 
 function Field({ state, act }) {
-  const { typed, problem, numbers, loading } = state;
+  const { typed, problem, numbers } = state;
   const near = (other) => press(other, () => act.enter((typed ?? "").toLowerCase().replace(problem.word, other)));
   const value = typed ?? asText(numbers);
   const onInput = (event) => act.change({ typed: event.target.value });
@@ -297,17 +272,15 @@ function Field({ state, act }) {
     press(words.read, () => act.enter(value)),
     press(words.anew, () => act.write([])),
     h("div", { class: "problem", role: "alert" },
-      loading === "failed" && [words.failed, " ", press(words.retry, act.wake)],
       problem && [h("p", {}, problem.text), problem.near?.map(near)]));
 }
 
-function View({ state, now, act, room }) {
+function View(parts) {
+  const { state, now } = parts;
   const tokens = ["<bos>", ...state.numbers.map((number) => first.vocab[number])];
-  const parts = { state, now, act, room };
   return h("div", { class: "desk", "aria-busy": String(state.loading === "coming") },
     h(Task, parts), h(Story, parts), h(Bars, parts), h(Panel, parts),
-    h("p", { class: "said", role: "status" },
-      state.loading === "coming" ? words.loading : sentence(state, now, tokens)),
+    h("p", { class: "said", role: "status" }, state.loading ? h(Loading, parts) : sentence(state, now, tokens)),
     h(Field, parts));
 }
 
@@ -334,14 +307,12 @@ function drawLines(root) {
 
 // ---- life
 
-/** The state that a link asks for, over the beginning; what makes no sense there is left out. */
-function begun(el) {
-  const { numbers, ...rest } = START;
-  const asked = sharedView(el, "writer", { ...rest, sentence: asText(numbers), off: "" });
+/** The state that a link asks for; what makes no sense there is left out. */
+function begun(asked) {
   const { words: tokens, unknown } = split(asked.sentence, first.vocab);
   const found = tokens.map((token) => first.vocab.indexOf(token));
   const within = (value, least, most) => Number(Math.min(most, Math.max(least, value)).toFixed(2));
-  const text = unknown.length || found.length >= FULL ? numbers : found;
+  const text = unknown.length || found.length >= FULL ? first.numbers : found;
   return {
     numbers: text,
     temperature: within(asked.temperature, 0.1, 4),
@@ -350,7 +321,6 @@ function begun(el) {
     look: HEADS.includes(asked.look) ? asked.look : "all",
     from: Number.isInteger(asked.from) ? within(asked.from, -1, text.length) : -1,
     panel: asked.panel === "heads" ? "heads" : "draw",
-    task: Number.isInteger(asked.task) ? within(asked.task, 0, TASKS.length - 1) : 0,
   };
 }
 
@@ -367,13 +337,12 @@ function reader(net) {
 }
 
 /** What the reader can do: each brings another state. `state` gives the one of now. */
-function actions({ state, kept, change, wake }) {
+function actions({ state, now, change, begin }) {
   let turn = 0; // a sentence that is being drawn ends with the next thing the reader does
   const past = () => [...state().past, state().numbers];
-  const plain = { from: -1, typed: null, problem: null, unfolded: false };
+  const plain = { ...REST, from: -1 };
   const write = (numbers, before = past()) => change({ ...plain, numbers, past: before });
   const act = {
-    wake,
     write,
     change(next, focused) {
       turn += 1;
@@ -389,11 +358,14 @@ function actions({ state, kept, change, wake }) {
       const { past: before, numbers } = state();
       return write(before.at(-1) ?? numbers.slice(0, -1), before.slice(0, -1));
     },
-    begin: (task) => act.change({ ...START, ...plain, ...TASKS[task].scene, task, past: past() }),
+    begin(task) {
+      turn += 1;
+      return begin(task, { past: past() });
+    },
     async draw(whole = false) {
       const mine = ++turn;
       const { numbers } = state();
-      const number = drawn(kept(), Math.random());
+      const number = drawn(now().kept, Math.random());
       await write([...numbers, number]);
       if (!whole || [STOP, EOS].includes(number) || numbers.length + 2 > FULL) return;
       await new Promise((ring) => setTimeout(ring, STILL.matches ? 0 : PACE));
@@ -412,75 +384,20 @@ function actions({ state, kept, change, wake }) {
   return act;
 }
 
-function render({ model: host, el }) {
-  let state = { ...START, ...REST };
-  let read = null; // gives the steps of a text, once the weights are here
-  let coming = null;
-  const mount = element("div", {});
-  const view = {}; // what a link keeps of the state
-  const link = element("p", { class: "link" }, linkButton(el, "writer", view, words));
-  const { root, undress } = frame(el, "d2l-writer", STYLE, mount, link);
-
-  /** What did not come is asked for again at the next touch. */
-  function load() {
-    coming ??= weights(host, `writer-${first.language}`).then((bytes) => new LanguageModel(readCheckpoint(bytes)));
-    coming.catch(() => (coming = null));
-    return coming;
-  }
-
-  /** Promises that the weights are there, or tells that they did not come. */
-  async function wake() {
-    try {
-      read ??= reader(await load());
-    } catch {
-      show({ loading: "failed" });
-      return false;
-    }
-    if (state.loading) show({ loading: "" });
-    return true;
-  }
-
-  /** Bring the page to a state; the one that is there stays until what it needs has come. */
-  async function change(next, focused) {
-    const wanted = { ...state, ...next };
-    const needs = !isFirst(wanted) || ![-1, wanted.numbers.length].includes(wanted.from);
-    if (needs && !read) {
-      show({ loading: "coming" });
-      if (!(await wake())) return;
-    }
-    show(next);
-    shareView(el, "writer", view);
-    if (focused) mount.querySelector(focused)?.focus();
-  }
-
-  const act = actions({ state: () => state, kept: () => derived(state, read).kept, change, wake });
-
-  function show(next) {
-    state = { ...state, ...next };
-    const now = derived(state, read);
-    const done = TASKS[state.task].done(state, now);
-    if (done && !state.told[state.task]) state.told = Object.assign([...state.told], { [state.task]: done });
-    const room = mount.clientWidth && mount.clientWidth < 560 ? 20 : 34;
-    const held = mount.contains(el.getRootNode().activeElement);
-    paint(h(View, { state, now, act, room }), mount);
-    drawLines(mount);
-    // what was pressed may be gone
-    if (held && !mount.contains(el.getRootNode().activeElement)) mount.querySelector(".back").focus();
-    const { numbers, off, temperature, topP, look, from, panel, task } = state;
-    Object.assign(view, { sentence: asText(numbers), off: off.join(" "), temperature, topP, look, from, panel, task });
-  }
-
-  const resize = new ResizeObserver(() => show({}));
-  resize.observe(mount);
-  const touched = () => load().catch(() => {}); // that is told when something needs it
-  for (const event of ["pointerdown", "focusin"]) root.addEventListener(event, touched, { once: true });
-  show({});
-  const asked = begun(el);
-  if (Object.keys(START).some((key) => String(asked[key]) !== String(START[key]))) change(asked);
-  return () => {
-    resize.disconnect();
-    undress();
-  };
-}
-
-export default { render };
+export default explorer({
+  name: "writer",
+  style: STYLE,
+  start: START,
+  rest: REST,
+  tasks: TASKS,
+  View,
+  derived,
+  actions,
+  begun,
+  link: ({ numbers, off, temperature, topP, look, from, panel }) =>
+    ({ sentence: asText(numbers), off: off.join(" "), temperature, topP, look, from, panel }),
+  checkpoint: () => `writer-${first.language}`,
+  needs: (state) => !isFirst(state) || ![-1, state.numbers.length].includes(state.from),
+  read: (bytes) => reader(new LanguageModel(readCheckpoint(bytes))),
+  painted: drawLines,
+});
