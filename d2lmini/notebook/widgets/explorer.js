@@ -59,7 +59,7 @@ export function Task({ tasks, state, now, act }) {
  * tasks: in their order {scene, done, answer, values}: what of the state a task begins with; what there is to fill into
  *   its answer once the state is the one that was asked for, else false; the same for whoever gives up (a function of
  *   state and now, optional); values for the text of the task (optional)
- * View: a component of {state, now, act, wide, tasks}
+ * View: a component of {tasks, state, now, act, wide}
  * derived: all that the view shows of a state; gets the model, too, once its weights are here
  * checkpoint, needs, read: name of the weights for a state; does a state need them; model of their bytes (all optional)
  * link, begun: what a link keeps of a state, and the state that a link asks for: input from a stranger (optional)
@@ -96,6 +96,9 @@ export function explorer(kind) {
         try {
           await load(kind.checkpoint(asked));
         } catch {
+          const missed = wanted;
+          act.retry = () => change(missed, focused);
+          wanted = null;
           return show({ loading: "failed" });
         }
         if (!wanted) return; // another change has brought this one, too
@@ -111,20 +114,20 @@ export function explorer(kind) {
       change,
       begin: (task, more) => change({ ...start, ...rest, ...tasks[task].scene, ...more, task, tried: false }),
       tell: (values) => show({ seen: Object.assign([...state.seen], { [state.task]: values }) }),
-      retry: () => change({}),
     };
     Object.assign(act, kind.actions?.({ ...act, state: () => state, now }));
 
     function show(next) {
       state = { ...state, ...next };
-      const derived = now();
-      const done = tasks[state.task].done(state, derived);
+      const found = now();
+      const done = tasks[state.task].done(state, found);
       if (done && !state.told[state.task]) state.told = Object.assign([...state.told], { [state.task]: done });
       const held = mount.contains(el.getRootNode().activeElement);
-      paint(h(View, { tasks, state, now: derived, act, wide: mount.clientWidth >= 560 }), mount);
-      painted(mount, state, derived);
+      paint(h(View, { tasks, state, now: found, act, wide: mount.clientWidth >= 560 }), mount);
+      painted(mount, state, found);
       // what was pressed may be gone
-      if (held && !mount.contains(el.getRootNode().activeElement)) mount.querySelector("[data-rest], .task button").focus();
+      if (held && !mount.contains(el.getRootNode().activeElement))
+        (mount.querySelector("[data-rest]") ?? mount.querySelector(".task button")).focus();
       Object.assign(view, link(state), { task: state.task });
     }
 
@@ -155,6 +158,7 @@ const pick = (from, keys) => Object.fromEntries(Object.keys(keys).map((key) => [
 /** That weights are on their way or did not come, and a button to ask again; a part of a view. */
 export function Loading({ state, act }) {
   if (state.loading === "coming") return h("span", { class: "coming" }, words.loading);
-  if (state.loading === "failed") return h("span", { class: "failed" }, words.failed, " ", press(words.retry, act.retry));
+  if (state.loading === "failed")
+    return h("span", { class: "failed" }, words.failed, " ", press(words.retry, act.retry));
   return null;
 }

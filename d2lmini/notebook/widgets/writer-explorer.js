@@ -259,7 +259,7 @@ function sentence({ look, topP, off, panel }, { best, plain, whole, kept, row, f
 }
 
 function Field({ state, act }) {
-  const { typed, problem, numbers } = state;
+  const { typed, problem, numbers, loading } = state;
   const near = (other) => press(other, () => act.enter((typed ?? "").toLowerCase().replace(problem.word, other)));
   const value = typed ?? asText(numbers);
   const onInput = (event) => act.change({ typed: event.target.value });
@@ -272,6 +272,7 @@ function Field({ state, act }) {
     press(words.read, () => act.enter(value)),
     press(words.anew, () => act.write([])),
     h("div", { class: "problem", role: "alert" },
+      loading === "failed" && h(Loading, { state, act }),
       problem && [h("p", {}, problem.text), problem.near?.map(near)]));
 }
 
@@ -280,7 +281,8 @@ function View(parts) {
   const tokens = ["<bos>", ...state.numbers.map((number) => first.vocab[number])];
   return h("div", { class: "desk", "aria-busy": String(state.loading === "coming") },
     h(Task, parts), h(Story, parts), h(Bars, parts), h(Panel, parts),
-    h("p", { class: "said", role: "status" }, state.loading ? h(Loading, parts) : sentence(state, now, tokens)),
+    h("p", { class: "said", role: "status" },
+      state.loading === "coming" ? h(Loading, parts) : sentence(state, now, tokens)),
     h(Field, parts));
 }
 
