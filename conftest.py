@@ -16,6 +16,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before anything loads torch, and before nbval starts a kernel.
 os.environ.update(KERNEL_ENVIRONMENT)
+# Pages are tested as they are published, whatever remote this checkout has.
+os.environ["D2LMINI_REPOSITORY"] = "https://github.com/account/d2lmini"
 Path(KERNEL_ENVIRONMENT["IPYTHONDIR"]).mkdir(parents=True, exist_ok=True)
 
 # The one place that knows how nbval works inside: where it asks which kernel to start.

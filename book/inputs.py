@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from book import licenses
+from book import address, licenses
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,8 +33,8 @@ def all_files(root: Path) -> list[Path]:
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """Return the hash of these files, their names included."""
-    hashed = hashlib.sha256()
+    """Return the hash of these files, their names included, and of where the course is published."""
+    hashed = hashlib.sha256(repr((address.repository(), address.published())).encode())
     for path in sorted(paths):
         hashed.update(str(path).encode() + b"\0" + path.read_bytes())
     return hashed.hexdigest()

@@ -5,6 +5,7 @@ Words are read once and kept, so what stands in for them has to come before all 
 
 import copy
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def main(root: Path) -> None:
     }
     make_book(root, {"en": pages})
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    config["repository"]["url"] += "/" + ATTACK
+    os.environ["D2LMINI_REPOSITORY"] = "https://github.com/account/" + ATTACK
     config["html"]["baseurl"] = "https://course.test/" + ATTACK
     (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     rows = ["en,vi,zh,section,note", ",".join(['"' + ATTACK.replace('"', '""') + '"'] * 3) + ",basics#more,"]

@@ -154,7 +154,7 @@ def test_an_explorer_is_its_picture_without_controls(english: Pdf) -> None:
     said = words("en")["explorers"]["rotary"]
     assert "Query at position 8, key at position 12" in text  # what the picture says of itself
     assert said["hint"][:20] not in text and said["tried"] not in text
-    assert "your_account.github.io/d2lmini/en/turning.html" in text
+    assert "account.github.io/d2lmini/en/turning.html" in text
     # questions below it, their answers among the solutions
     assert said["questions"][0] in text
     assert said["answers"][0][:30] in text_of(english.pages[-1])

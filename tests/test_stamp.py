@@ -1,81 +1,182 @@
-"""Address and version: stated in one place each, and the same wherever they are repeated."""
+"""Address and version: from the job that publishes or a public remote, written into what installs."""
 
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from making import ROOT, cell, write_notebook
+from making import ROOT, cell, served, write_notebook
 
+from book import address
 from book.chapters import LANGUAGES, find, path_of, read, source
 from d2lmini.language import words
-from tools.notebooks import execute as notebooks
-from tools.notebooks.stamp import INSTALLED, STATED, address_and_version, first_cells, stamp
+from tools.notebooks import execute as notebooks, stamp
 
-FIRST = """# an older comment
-import importlib.util
-
-if importlib.util.find_spec("d2lmini") is None:
-    %pip install -q "d2lmini @ git+https://example.org/you/d2lmini@v0"
-"""
+HOME = "https://git.example.org/me/course"
 
 
-@pytest.fixture
-def forked(tmp_path: Path) -> Path:
-    """A course of another name and version, whose files still state those of before."""
-    (tmp_path / "_config.yml").write_text("repository:\n  url: https://example.org/me/d2lmini/\n")
-    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
-    for name in STATED:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+@pytest.fixture(autouse=True)
+def unpublished(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("D2LMINI_REPOSITORY", "D2LMINI_REF"):
+        monkeypatch.delenv(name, raising=False)
+    address.repository.cache_clear()
+    yield
+    address.repository.cache_clear()
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    command = ["git", "-C", str(folder), *who, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+# ---- the address
+
+
+@pytest.mark.parametrize(
+    ("remote", "known"),
+    {
+        "https://git.example.org/me/course": HOME,
+        "https://git.example.org/me/course.git": HOME,
+        "https://me:s3cret@git.example.org/me/course.git": HOME,
+        "https://s3cret@git.example.org/me/course/?token=s3cret#s3cret": HOME,
+        "git@git.example.org:me/course.git": HOME,
+        "ssh://git@git.example.org:22/me/course.git": HOME,
+        "https://git.example.org:8443/me/course": "https://git.example.org:8443/me/course",
+        "/home/me/course": "",
+        "../course": "",
+        "C:\\Users\\me\\course": "",
+        "C:/Users/me/course": "",
+        "file:///home/me/course": "",
+        "http://git.example.org/me/course": "",
+        "https://git.example.org": "",
+        'https://git.example.org/me/"><script>': "",
+        "": "",
+    }.items(),
+)
+def test_a_remote_gives_an_address_that_others_can_open_and_no_secret(
+    tmp_path: Path, remote: str, known: str
+) -> None:
+    git(tmp_path, "init", "-q")
+    if remote:
+        git(tmp_path, "config", "remote.origin.url", remote)
+    assert address.repository(tmp_path) == known
+
+
+def test_a_folder_without_git_has_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert address.repository(tmp_path) == ""
+
+
+def test_what_is_published_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert address.stamped() == ""
+    monkeypatch.setenv("D2LMINI_REPOSITORY", "https://github.com/me/course/")
+    assert address.repository() == "https://github.com/me/course"
+    assert address.stamped() == "me/course/blob/notebooks"
+    monkeypatch.setenv("D2LMINI_REPOSITORY", HOME)  # where Colab cannot fetch notebooks
+    assert address.stamped() == ""
+
+
+# ---- first cells
+
+
+def checkout(folder: Path, remote: str = "") -> Path:
+    """A course of another name and version, its first cells as they are in the course."""
+    (folder / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
+    for name in stamp.STATED:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes((ROOT / name).read_bytes())
     for language in LANGUAGES:
-        cells = [cell("code", "setup", FIRST), cell("code", "other", "# an older comment\nprint(1)")]
-        write_notebook(path_of(language, "one", tmp_path), cells)
-    return tmp_path
+        first = stamp.BESIDE.format(comment="…") + "\nimport torch\n\nimport d2lmini as d2l"
+        cells = [cell("code", "setup", first), cell("code", "other", "# …\nprint(1)")]
+        write_notebook(path_of(language, "one", folder), cells)
+    git(folder, "init", "-q")
+    git(folder, "config", "remote.origin.url", remote)
+    return folder
 
 
-def test_a_fork_is_stamped_by_one_command(forked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert notebooks.main(["--stamp"], forked) == 0
-    assert "https://example.org/me/d2lmini@v1.2.3: tag the commit v1.2.3" in capsys.readouterr().out
+def test_a_fork_is_stamped_by_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fork = checkout(tmp_path, "https://me:s3cret@git.example.org/me/course.git")
+    assert notebooks.main(["--stamp"], fork) == 0
+    assert f"{HOME}@v1.2.3" in capsys.readouterr().out
     for language in LANGUAGES:
-        first, other = read(path_of(language, "one", forked))["cells"]
-        said, *code, line = source(first).splitlines()
-        assert said == f"# {words(language)['first_cell']['installs']}"
-        assert code == FIRST.splitlines()[1:-1]
-        assert line == '    %pip install -q "d2lmini @ git+https://example.org/me/d2lmini@v1.2.3"'
-        assert source(other) == "# an older comment\nprint(1)"
-    citation = yaml.safe_load((forked / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == "1.2.3"
-    assert citation["repository-code"] == "https://example.org/me/d2lmini"
-    assert '__version__ = "1.2.3"' in (forked / "d2lmini/__init__.py").read_text(encoding="utf-8")
-    assert stamp(find(root=forked), forked) == []
+        first, other = read(path_of(language, "one", fork))["cells"]
+        comment = words(language)["first_cell"]["installs"]
+        installs = stamp.INSTALLS.format(comment=comment, address=HOME, ref="v1.2.3")
+        assert source(first) == installs + "\nimport torch\n\nimport d2lmini as d2l"
+        assert source(other) == "# …\nprint(1)"
+    citation = yaml.safe_load((fork / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["repository-code"]) == ("1.2.3", HOME)
+    assert '__version__ = "1.2.3"' in (fork / "d2lmini/__init__.py").read_text(encoding="utf-8")
+    assert stamp.stamp(find(root=fork), fork) == []
 
 
-def test_the_course_itself_is_stamped() -> None:
-    """Install lines, comments, CITATION.cff and the package say what _config.yml and pyproject.toml say."""
-    address, version = address_and_version()
+def test_without_an_address_nothing_is_stamped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fork = checkout(tmp_path, "/home/me/course")
+    before = {path: path.read_bytes() for path in fork.rglob("*.*") if path.is_file()}
+    assert notebooks.main(["--stamp"], fork) == 1
+    assert "no address to install from" in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in fork.rglob("*.*") if path.is_file()}
+
+
+def test_no_first_cell_of_the_course_names_an_address() -> None:
     for path in find():
-        changed = first_cells(read(path), path.parent.name, address, version)
-        assert not changed, f"{path}: run python3 course.py notebooks --stamp"
-    for name, rules in STATED.items():
-        text = (ROOT / name).read_text(encoding="utf-8")
-        for stated in rules.values():
-            assert stated.format(address=address, version=version) in text.splitlines(), name
-
-
-def test_every_page_with_code_installs_the_package() -> None:
-    for path in find():
-        cells = [source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "code"]
-        assert [bool(INSTALLED.search(text)) for text in cells] == [True] * bool(cells) + [False] * len(
-            cells[1:]
+        notebook = read(path)
+        codes = [source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        assert not stamp.first_cells(notebook, path.parent.name), f"{path}: its first cell is another"
+        assert [bool(stamp.FIRST.search(code)) for code in codes] == [True] * bool(codes) + [False] * len(
+            codes[1:]
         )
+        assert not any("git+" in code for code in codes)
+    for name in stamp.STATED:
+        assert f"{stamp.version()}" in (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_no_other_file_states_the_address() -> None:
-    address, _ = address_and_version()
-    folders = (".github", "book", "chapters", "d2lmini", "tests", "tools")
-    files = [*ROOT.glob("*.*"), *(path for folder in folders for path in (ROOT / folder).rglob("*.*"))]
-    stating = {path for path in files if path.is_file() and address.encode() in path.read_bytes()}
-    pages_with_code = {
-        path for path in find() if any(one["cell_type"] == "code" for one in read(path)["cells"])
-    }
-    assert stating == pages_with_code | {ROOT / "CITATION.cff", ROOT / "_config.yml"}
+def test_a_first_cell_takes_the_package_beside_its_notebook(tmp_path: Path) -> None:
+    """In a folder that holds the course, without d2lmini being installed; elsewhere it is missed by name."""
+    (tmp_path / "d2lmini" / "words").mkdir(parents=True)
+    (tmp_path / "d2lmini" / "__init__.py").write_text("found = __file__")
+    here = tmp_path / "chapters" / "en"
+    here.mkdir(parents=True)
+    code = stamp.BESIDE.format(comment="…") + "\nimport d2lmini\nprint(d2lmini.found)"
+    # isolated: neither this checkout nor what is installed beside it
+    command = [sys.executable, "-I", "-S", "-c", code]
+    found = subprocess.run(command, check=False, cwd=here, capture_output=True, text=True)
+    assert found.stdout.strip() == str(tmp_path / "d2lmini" / "__init__.py")
+    alone = subprocess.run(command, check=False, cwd=tmp_path.parent, capture_output=True, text=True)
+    assert "No module named 'd2lmini'" in alone.stderr
+
+
+@pytest.mark.slow
+def test_a_tag_installs_from_a_server_of_git_as_a_first_cell_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork with a tag, served; pip installs it, and a stamped notebook runs in another environment."""
+    fork, site, python = tmp_path / "fork", tmp_path / "site", tmp_path / "env" / "bin" / "python"
+    git(ROOT, "clone", "-q", str(ROOT), str(fork))
+    version = stamp.version(fork)
+    git(fork, "tag", f"v{version}")
+    site.mkdir()
+    git(fork, "clone", "-q", "--bare", str(fork), str(site / "course.git"))
+    git(site / "course.git", "update-server-info")
+    # PyTorch and what else the package needs is there, d2lmini is not
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    (here,) = (tmp_path / "env" / "lib").glob("python*/site-packages")
+    others = [folder for folder in sys.path if folder.endswith("site-packages")]
+    (here / "others.pth").write_text("\n".join(others))
+    variables = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    # "false" is how pip is told so: build with the setuptools that is there
+    variables |= {"PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "false", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    with served(site) as home:
+        monkeypatch.setenv("D2LMINI_REPOSITORY", f"{home}/course.git")
+        page = path_of("vi", "complexity", fork)
+        stamp.stamp([page], fork)
+        assert stamp.INSTALLED.findall(page.read_text("utf-8").replace("\\", "")) == [
+            f"{home}/course.git@v{version}"
+        ]
+        asyncio.run(notebooks.execute(tmp_path / page.name, read(page), str(python), variables))
+    assert (here / "d2lmini" / "__init__.py").exists()

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
-from book import licenses, previews, review
+from book import address, licenses, previews, review
 from book.ext.doctree import is_within
 from book.scripts import FOLDER
 from d2lmini import __version__
@@ -215,8 +215,8 @@ def fill(
         {**entry, "link": app.builder.get_relative_uri(pagename, entry["doc"])} for entry in chapters(env)
     ]
     name = pagename.rsplit("/", 1)[-1]
-    repository = context.get("theme_repository_url", "").rstrip("/")
-    branch = context.get("theme_repository_branch") or "main"
+    repository = address.repository()
+    path = f"chapters/{language}/{name}.ipynb" if any(entry["doc"] == pagename for entry in pages) else ""
     position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
     base = (config.html_baseurl or "").rstrip("/")
     siblings = [
@@ -248,7 +248,8 @@ def fill(
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
         "description": env.metadata.get(pagename, {}).get("description") or site["tagline"],
-        "path": f"{branch}/chapters/{language}/{name}.ipynb" if position is not None else "",
+        "path": path,
+        "stamped": f"{stamped}/{path}" if path and (stamped := address.stamped()) else "",
         "report": _report(app, pagename, repository, base),
         "repository": repository,
         "has_formulas": 'class="katex"' in context.get("body", ""),

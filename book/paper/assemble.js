@@ -61,7 +61,8 @@ function retarget(article, page) {
     const url = new URL(link.getAttribute(name), new URL(`${page}.html`, location.href));
     if (url.origin !== location.origin) continue;
     const [, to] = url.pathname.startsWith(folder) ? /^([\w-]+)\.html$/.exec(url.pathname.slice(folder.length)) || [] : [];
-    if (!names.has(to)) link.setAttribute(name, live + url.pathname + url.hash);
+    if (!names.has(to) && live) link.setAttribute(name, live + url.pathname + url.hash);
+    else if (!names.has(to)) link.removeAttribute(name);
     else link.setAttribute(name, url.hash ? `#${to}--${decodeURIComponent(url.hash.slice(1))}` : `#${to}`);
   }
 }
@@ -121,6 +122,7 @@ function captionExplorers(article, page) {
     const address = `${live}/${language}/${page}.html${anchor}`;
     const [before, after] = words.live.split("{address}");
     place.replaceChildren();
+    if (!live) continue;
     const shown = element("a", { href: address }, address.replace("https://", ""));
     place.after(element("p", { class: "live" }, before, shown, after));
   }

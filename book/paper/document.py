@@ -4,6 +4,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+from book.address import repository
 from book.contents import base_address, configuration, pages, table_of_contents
 from book.ext import assets
 from book.katex import FOLDER as KATEX
@@ -18,9 +19,10 @@ ADDRESS = "paper.html"  # beside the pages, for the browser that prints alone
 
 
 def live_address(root: Path) -> str:
-    """Return where the website is published: as it is set, else where GitHub Pages puts the repository."""
-    account, name = configuration(root)["repository"]["url"].rstrip("/").split("/")[-2:]
-    return base_address(root) or f"https://{account}.github.io/{name}"
+    """Return where the website is published: as it is set, else where GitHub Pages puts it; or nothing."""
+    site, _, place = repository(root).partition("://github.com/")
+    account, _, name = place.partition("/")
+    return base_address(root) or (f"https://{account}.github.io/{name}" if site and name else "")
 
 
 def document(root: Path, site: Path, language: str) -> str:

@@ -17,8 +17,8 @@ from pathlib import Path
 from book.chapters import LANGUAGES, ROOT, Cell, CourseError, Notebook, find, read, shown, sweep, write
 from book.lock import locked
 from book.stale import stamp_outputs
+from tools.notebooks import stamp
 from tools.notebooks.kernels import KERNEL_ENVIRONMENT, ThisPython
-from tools.notebooks.stamp import address_and_version, stamp
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -156,11 +156,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
         if options.stamp:
-            for path in stamp(paths, root):
-                print(f"{shown(path, root)}: brought up to date")
-            address, version = address_and_version(root)
-            print(f"Readers install {address}@v{version}: tag the commit v{version} and push the tag.")
-            return 0
+            return stamp.main(root)
         with locked(root / "_build" / "notebooks.lock", "notebooks: another run stores some; this one waits"):
             sweep({path.parent for path in paths})
             failures = asyncio.run(execute_all(paths, root))

@@ -1,64 +1,112 @@
-"""Write the course's address and version wherever they are stated: `course.py notebooks --stamp`.
+"""Write where the course is published into what installs it: `course.py notebooks --stamp`.
 
-The address is `repository.url` of _config.yml, the version that of pyproject.toml. The website takes both
-from there itself; the first cells of the notebooks, CITATION.cff and the package have to be told.
+In the course itself a first cell takes the package that lies beside it and names no address. A stamped one
+installs the package from the address, at the tag or commit, that are published: `pages.yml` and
+`release.yml` stamp what they publish; nothing of it is committed to the branch that people work on.
 """
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-import yaml
-
-from book.chapters import ROOT, CourseError, Notebook, lines, read, source, store, write
+from book import address
+from book.chapters import ROOT, CourseError, Notebook, find, lines, read, source, store, write
 from d2lmini.language import words
 
+# the part of a first cell that is written here, up to the imports of the page
+FIRST = re.compile(
+    r"\A#.*\nimport importlib\.util\n(?:import .*\n|from .*\n)*\nif importlib(?:.*\n)+?(?=\n|\Z)"
+)
 INSTALLED = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
-COMMENT = re.compile(r"\A#.*\n(?=import importlib\.util\n)")  # what the first cell says of itself
+BESIDE = """# {comment}
+import importlib.util
+import sys
+from pathlib import Path
+
+if importlib.util.find_spec("d2lmini") is None:
+    sys.path += [str(folder) for folder in Path.cwd().parents if (folder / "d2lmini" / "words").is_dir()]
+"""
+INSTALLS = """# {comment}
+import importlib.util
+
+if importlib.util.find_spec("d2lmini") is None:
+    %pip install -q "d2lmini @ git+{address}@{ref}"
+"""
 STATED = {
     "CITATION.cff": {
-        r"(?m)^version: .*$": "version: {version}",
-        r"(?m)^repository-code: .*$": "repository-code: {address}",
+        r"(?m)^version: .*\n(?:repository-code: .*\n)?": "version: {version}\nrepository-code: {address}\n"
     },
     "d2lmini/__init__.py": {r'(?m)^__version__ = ".*"$': '__version__ = "{version}"'},
 }
 
 
-def address_and_version(root: Path = ROOT) -> tuple[str, str]:
-    """Return where the course is published, and its version."""
-    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    address = config.get("repository", {}).get("url")
+def version(root: Path = ROOT) -> str:
+    """Return the version that pyproject.toml states."""
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+
+
+def first_cells(notebook: Notebook, language: str, address: str = "", ref: str = "") -> bool:
+    """Bring the cells that find or install d2lmini up to date, in place; say whether any changed.
+
+    Args:
+        notebook: its content.
+        language: of its edition.
+        address: where the course is published; nothing: the cell takes the package beside it.
+        ref: the tag or commit to install.
+    """
+    changed, said = False, words(language)["first_cell"]
+    new = INSTALLS.format(comment=said["installs"], address=address, ref=ref)
     if not address:
-        raise CourseError("_config.yml: no repository.url, from which the notebooks install d2lmini")
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return address.rstrip("/"), project["version"]
-
-
-def first_cells(notebook: Notebook, language: str, address: str, version: str) -> bool:
-    """Bring the cells that install d2lmini up to date, in place; say whether any changed."""
-    changed, comment = False, f"# {words(language)['first_cell']['installs']}\n"
+        new = BESIDE.format(comment=said["beside"])
     for cell in notebook["cells"]:
         text = source(cell)
-        if cell["cell_type"] == "code" and INSTALLED.search(text):
-            cell["source"] = lines(INSTALLED.sub(f"{address}@v{version}", COMMENT.sub(comment, text)))
+        if cell["cell_type"] == "code" and FIRST.search(text):
+            cell["source"] = lines(FIRST.sub(lambda _: new, text))
             changed |= source(cell) != text
     return changed
 
 
 def stamp(notebooks: Iterable[Path], root: Path = ROOT) -> list[Path]:
-    """Bring these notebooks, and the files that state address or version, up to date; return what changed."""
-    address, version = address_and_version(root)
+    """Bring these notebooks, and the files that state address or version, up to date; return what changed.
+
+    Raises:
+        CourseError: no address is known that readers could install from.
+    """
+    home, ref = address.repository(root), address.published()[1] or f"v{version(root)}"
+    if not home:
+        raise CourseError(
+            "no address to install from: give this checkout a remote with https or ssh, "
+            "or set D2LMINI_REPOSITORY to where the course is published"
+        )
     changed = []
     for path in notebooks:
-        if first_cells(notebook := read(path), path.parent.name, address, version):
+        if first_cells(notebook := read(path), path.parent.name, home, ref):
             write(path, notebook)
             changed.append(path)
     for name, rules in STATED.items():
         path = root / name
         new = path.read_text(encoding="utf-8")
         for pattern, stated in rules.items():
-            new = re.sub(pattern, stated.format(address=address, version=version), new)
+            new = re.sub(pattern, stated.format(address=home, version=version(root)), new)
         if store(path, new.encode()):
             changed.append(path)
     return changed
+
+
+def main(root: Path = ROOT) -> int:
+    """Stamp all notebooks; return the exit code."""
+    try:
+        for path in stamp(find(root=root), root):
+            print(f"{path.relative_to(root)}: brought up to date")
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    ref = address.published()[1] or f"v{version(root)}"
+    print(f"Readers install {address.repository(root)}@{ref}: that commit or tag must be there.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,14 +14,14 @@ import tempfile
 import venv
 from pathlib import Path
 
-from book.chapters import ROOT, CourseError, find, lines, read, shown, source
+from book.chapters import ROOT, CourseError, find, read, shown, source
 from tools.notebooks.execute import execute
-from tools.notebooks.stamp import INSTALLED
+from tools.notebooks.stamp import first_cells
 from tools.portability.compare import compared
 
 REQUIREMENTS = ROOT / "tests" / "colab.txt"
 ENVIRONMENT = ROOT / "_build" / "colab"
-PUBLISHED = "https://course.test"  # pip takes no git+file:///…, so git is told that this checkout is there
+PUBLISHED = "https://course.test/d2lmini"  # pip takes no git+file:///…, so git is told that this checkout is there
 
 
 def environment() -> Path:
@@ -39,8 +39,10 @@ def environment() -> Path:
 
 def run(path: Path, python: Path, folder: Path, **settings: str) -> list[str]:
     """Run a notebook in an empty folder; return what is wrong. `settings`: more environment variables."""
-    stored, report = read(path), folder.parent / f"{folder.name}.json"
-    cells = [cell | {"source": lines(INSTALLED.sub(PUBLISHED, source(cell)))} for cell in stored["cells"]]
+    stored, notebook, report = read(path), read(path), folder.parent / f"{folder.name}.json"
+    head = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "HEAD"], text=True).strip()
+    first_cells(notebook, path.parent.name, PUBLISHED, head)
+    cells = notebook["cells"]
     subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "d2lmini"], check=True)
     # a path to this checkout is nothing that a reader has
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -48,7 +50,6 @@ def run(path: Path, python: Path, folder: Path, **settings: str) -> list[str]:
     variables |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{ROOT.as_uri()}.insteadOf"}
     variables |= {"GIT_CONFIG_VALUE_0": PUBLISHED}
     try:
-        notebook = stored | {"cells": cells}
         done = asyncio.run(execute(folder / path.name, notebook, str(python), variables))
     except CourseError as error:
         return [f"{shown(path)}: {error}"]
@@ -66,7 +67,7 @@ def main(names: list[str]) -> int:
     """Run notebooks one after the other and tell of each; return 1 if anything is wrong."""
     python, failed = environment(), False
     for path in find(names):
-        if any(INSTALLED.search(source(cell)) for cell in read(path)["cells"]):  # a page with code
+        if any(cell["cell_type"] == "code" for cell in read(path)["cells"]):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 (Path(folder) / "content").mkdir()
                 wrong = run(path, python, Path(folder) / "content")
