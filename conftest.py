@@ -28,14 +28,24 @@ nbval.kernel.NbvalKernelspecManager = ThisPython
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--all`."""
+    """Add `--all` and `--engines`."""
     parser.addoption("--all", action="store_true", help="run the tests marked slow, too")
+    parser.addoption("--engines", action="store_true", help="only the scenes in Firefox and WebKit")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let whatever the command line names, by a path, -k or -m, run even if it is slow."""
     named = config.args_source is pytest.Config.ArgsSource.ARGS
     config.option.all |= bool(named or config.option.keyword or config.option.markexpr)
+    if config.option.engines:
+        config.args[:] = ["tests/test_engines.py"]
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Name in the last line which engine is not installed."""
+    if report.skipped and "engines" in report.keywords and isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: "), "s", "SKIPPED"
+    return None
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -46,6 +56,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose, group and order the items."""
+    if not config.option.engines:
+        items[:] = [item for item in items if not item.get_closest_marker("engines")]
     if not config.option.all:
         config.hook.pytest_deselected(items=[item for item in items if _is_slow(item)])
         items[:] = [item for item in items if not _is_slow(item)]
