@@ -1,4 +1,4 @@
-"""Firefox and WebKitGTK as the distribution has them: one small driver, where Playwright's own builds cannot be had.
+"""Firefox and WebKitGTK as the distribution has them: one small driver, as Playwright has builds of its own.
 
 Firefox speaks WebDriver BiDi over a socket, WebKit's MiniBrowser WebDriver over HTTP, on a screen of Xvfb's.
 """
