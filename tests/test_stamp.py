@@ -138,16 +138,19 @@ def test_no_first_cell_of_the_course_names_an_address() -> None:
 
 def test_a_first_cell_takes_the_package_beside_its_notebook(tmp_path: Path) -> None:
     """In a folder that holds the course, without d2lmini being installed; elsewhere it is missed by name."""
-    (tmp_path / "d2lmini" / "words").mkdir(parents=True)
+    (tmp_path / "d2lmini").mkdir()
     (tmp_path / "d2lmini" / "__init__.py").write_text("found = __file__")
     here = tmp_path / "chapters" / "en"
     here.mkdir(parents=True)
-    code = stamp.BESIDE.format(comment="…") + "\nimport d2lmini\nprint(d2lmini.found)"
+    code = (
+        stamp.BESIDE.format(comment="…")
+        + "\nimport d2lmini\nimport os\nprint(os.path.abspath(d2lmini.found))"
+    )
     # isolated: neither this checkout nor what is installed beside it
     command = [sys.executable, "-I", "-S", "-c", code]
-    found = subprocess.run(command, check=False, cwd=here, capture_output=True, text=True)
-    assert found.stdout.strip() == str(tmp_path / "d2lmini" / "__init__.py")
-    alone = subprocess.run(command, check=False, cwd=tmp_path.parent, capture_output=True, text=True)
+    found = subprocess.run(command, check=True, cwd=here, capture_output=True, text=True)
+    assert Path(found.stdout.strip()).resolve() == (tmp_path / "d2lmini" / "__init__.py").resolve()
+    alone = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
     assert "No module named 'd2lmini'" in alone.stderr
 
 

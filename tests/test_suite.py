@@ -44,10 +44,10 @@ def conftest(pytestconfig: pytest.Config) -> Any:
 def arranged(conftest: Any) -> Callable[..., tuple[list[str], list[str]]]:
     """Hand items to conftest.py; return the ids of those that run, in their order, and of those left out."""
 
-    def arrange(items: list[Item], everything: bool) -> tuple[list[str], list[str]]:
+    def arrange(items: list[Item], everything: bool, engines: bool = False) -> tuple[list[str], list[str]]:
         left_out: list[Item] = []
         hook = SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items))  # noqa: PLW0108  called by name
-        config = SimpleNamespace(option=SimpleNamespace(all=everything), hook=hook)
+        config = SimpleNamespace(option=SimpleNamespace(all=everything, engines=engines), hook=hook)
         conftest.pytest_collection_modifyitems(config, items)
         return [one.nodeid for one in items], [one.nodeid for one in left_out]
 
@@ -95,6 +95,23 @@ def test_what_is_slow_waits_for_all(arranged: Any) -> None:
     assert len(order) == len(suite()) - 3 and not {*order} & {*left_out}
 
 
+def test_scenes_in_other_engines_run_by_themselves(conftest: Any, arranged: Any) -> None:
+    scene = item("tests/test_engines.py::test_x[firefox-esr]", engines=pytest.mark.engines)
+    other = item("tests/test_quick.py::test_a")
+    assert arranged([scene, other], everything=True)[0] == [other.nodeid]
+    assert arranged([scene], everything=False, engines=True)[0] == [scene.nodeid]
+    option = SimpleNamespace(all=False, keyword="", markexpr="", engines=True)
+    config = SimpleNamespace(
+        args_source=pytest.Config.ArgsSource.TESTPATHS, option=option, args=["tests", "d2lmini"]
+    )
+    conftest.pytest_configure(config)
+    assert config.args == ["tests/test_engines.py"]
+    skipped = SimpleNamespace(
+        skipped=True, keywords={"engines": 1}, longrepr=("", 0, "Skipped: x is not installed")
+    )
+    assert conftest.pytest_report_teststatus(skipped)[0] == "x is not installed"
+
+
 @pytest.mark.parametrize(
     ("command", "everything"),
     [
@@ -111,7 +128,7 @@ def test_all_runs_if_asked_for_or_if_anything_is_named(
 ) -> None:
     source = pytest.Config.ArgsSource.ARGS if command == ["tests"] else pytest.Config.ArgsSource.TESTPATHS
     keyword, expression = ("x" if name in command else "" for name in ("-k", "-m"))
-    option = SimpleNamespace(all="--all" in command, keyword=keyword, markexpr=expression)
+    option = SimpleNamespace(all="--all" in command, keyword=keyword, markexpr=expression, engines=False)
     config = SimpleNamespace(args_source=source, option=option)
     conftest.pytest_configure(config)
     assert config.option.all is everything

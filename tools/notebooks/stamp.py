@@ -17,16 +17,14 @@ from d2lmini.language import words
 
 # the part of a first cell that is written here, up to the imports of the page
 FIRST = re.compile(
-    r"\A#.*\nimport importlib\.util\n(?:import .*\n|from .*\n)*\nif importlib(?:.*\n)+?(?=\n|\Z)"
+    r'\A#.*\n(?:import sys\n\nsys\.path\.append\(.*'  # as in the course
+    r"|import importlib\.util\n\nif .*(?:\n    .*)+)\n"  # stamped
 )
 INSTALLED = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')
 BESIDE = """# {comment}
-import importlib.util
 import sys
-from pathlib import Path
 
-if importlib.util.find_spec("d2lmini") is None:
-    sys.path += [str(folder) for folder in Path.cwd().parents if (folder / "d2lmini" / "words").is_dir()]
+sys.path.append("../..")
 """
 INSTALLS = """# {comment}
 import importlib.util
