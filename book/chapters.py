@@ -101,6 +101,11 @@ def note_of(cell: Cell) -> str:
     return cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
 
 
+def spoken(cell: Cell) -> str:
+    """Return what a slide claims and its presenter is told, from the metadata of a section's heading."""
+    return f"{cell.get('metadata', {}).get('d2lmini', {}).get('claim', '')}\n\n{note_of(cell)}".strip()
+
+
 def fingerprint(text: str) -> str:
     """Return the hash of an English text that its translations keep."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]

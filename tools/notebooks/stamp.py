@@ -17,7 +17,7 @@ from d2lmini.language import words
 
 # the part of a first cell that is written here, up to the imports of the page
 FIRST = re.compile(
-    r'\A#.*\n(?:import sys\n\nsys\.path\.append\(.*'  # as in the course
+    r"\A#.*\n(?:import sys\n\nsys\.path\.append\(.*"  # as in the course
     r"|import importlib\.util\n\nif .*(?:\n    .*)+)\n"  # stamped
 )
 INSTALLED = re.compile(r'(?<="d2lmini @ git\+)[^"\s]+(?=")')

@@ -26,11 +26,11 @@ from book.chapters import (
     find,
     fingerprint,
     lines,
-    note_of,
     path_of,
     read,
     shown,
     source,
+    spoken,
     store,
     write,
 )
@@ -157,8 +157,8 @@ def cell_slips(english: Cell, translated: Cell | None) -> Iterator[str]:
             yield "not marked as translated"
         elif is_stale(english, translated):
             yield "behind: the English text changed"
-        note = note_of(english)
-        if bool(note) != bool(note_of(translated)):
+        note = spoken(english)
+        if bool(note) != bool(spoken(translated)):
             yield "note missing" if note else "has a note, in English none"
         elif note and source_hash(translated, "note_source") != fingerprint(note):
             yield "note behind: the English note changed, or it was never marked as translated"
@@ -290,8 +290,8 @@ def mark_translated(english: Notebook, translated: Notebook, names: list[str]) -
     for name in names or texts:
         mark = theirs[name]["metadata"].setdefault("d2lmini", {})
         new = {"source": fingerprint(source(ours[name]))}
-        if note_of(ours[name]) and note_of(theirs[name]):
-            new["note_source"] = fingerprint(note_of(ours[name]))
+        if spoken(ours[name]) and spoken(theirs[name]):
+            new["note_source"] = fingerprint(spoken(ours[name]))
         if new.items() - mark.items():
             mark |= new
             marked.append(name)

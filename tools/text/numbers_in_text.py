@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, note_of, path_of, read, shown, source
+from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, path_of, read, shown, source, spoken
 from d2lmini.language import words
 from d2lmini.notebook.widgets import stored_widgets
 from tools.text.prose import CODE, Finding, leaves
@@ -111,7 +111,7 @@ def _said(cell: Cell, language: str) -> Iterator[str]:
     """Yield what a cell tells the reader in words: its text, what a figure shows, what an explorer says."""
     if cell["cell_type"] == "markdown":
         yield source(cell)
-        yield note_of(cell)
+        yield spoken(cell)
         return
     for output in cell["outputs"] if "d2l.figure(" in source(cell) else ():
         drawing = "".join(output.get("data", {}).get("image/svg+xml", ""))

@@ -19,7 +19,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from book import glossary
-from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, find, note_of, read, shown, source
+from book.chapters import LANGUAGES, ROOT, CourseError, Notebook, find, read, shown, source, spoken
 from d2lmini.language import words
 from d2lmini.letters import HAN
 from tools.text.lockstep import comments as blocks
@@ -92,7 +92,7 @@ def notebook_texts(notebook: Notebook, where: str, language: str) -> Iterator[Te
         text = source(cell) if cell["cell_type"] == "markdown" else comments(source(cell))
         if text.strip():
             yield Text(f"{where}#{cell['id']}", language, text)
-        if note := note_of(cell):
+        if note := spoken(cell):
             yield Text(f"{where}#{cell['id']}, note", language, note)
         printed = "".join("".join(output.get("text", "")) for output in cell.get("outputs", ()))
         # the package's errors are in English everywhere; a cell that prints one says so by its tag
