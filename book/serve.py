@@ -2,7 +2,9 @@
 
 import argparse
 import errno
+import io
 import re
+import socket
 import sys
 from contextlib import suppress
 from functools import partial
@@ -60,7 +62,8 @@ class Handler(SimpleHTTPRequestHandler):
 
     def _names_this_machine(self) -> bool:
         port = self.connection.getsockname()[1]
-        own_names = {f"{name}:{port}" for name in NAMES} | set(NAMES if port == 80 else ())
+        names = {*NAMES, self.connection.getsockname()[0]}
+        own_names = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
         asked = self.headers.get_all("Host") or []
         return len(asked) == 1 and asked[0].strip().lower() in own_names
 
@@ -96,14 +99,36 @@ class Handler(SimpleHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A server that takes no port from another one."""
+    """A server that takes no port from another one, and lets a class of readers come at once."""
 
+    request_queue_size = 256
+    daemon_threads = True
     allow_reuse_address = sys.platform != "win32"  # there it lets two servers share a port
 
 
 def server(site: Path, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServer:
     """Return a server for `site`, bound and not yet running; port 0 takes any free one."""
     return Server((host, port), partial(Handler, directory=str(site)))
+
+
+def own_address() -> str:
+    """Return the address under which this machine's network knows it; nothing is sent to find out.
+
+    Raises:
+        OSError: it is in no network.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.connect(("192.0.2.1", 9))  # an address that nobody has
+        return str(asked.getsockname()[0])
+
+
+def picture(address: str) -> str:
+    """Return an address as a QR code for a terminal, dark on light in every theme."""
+    import segno  # only for a class
+
+    drawn = io.StringIO()
+    segno.make(address).terminal(drawn, compact=True)
+    return drawn.getvalue()
 
 
 def port_number(text: str) -> int:
@@ -115,6 +140,8 @@ def port_number(text: str) -> int:
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="course.py serve", description="Serve the finished site.")
     parser.add_argument("--port", type=port_number, default=8000, help="8000 by default; 0: any free one")
+    about = "let others in this network read, too: at this address of this machine, or at the one it finds"
+    parser.add_argument("--host", nargs="?", const="", metavar="ADDRESS", help=about)
     parser.add_argument("--site", type=Path, default=SITE)
     parser.add_argument("--build", action="store_true", help="build what has changed first")
     return parser.parse_args(arguments)
@@ -123,12 +150,14 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 def _bound(options: argparse.Namespace) -> ThreadingHTTPServer | None:
     """The server of these options; None, after saying why, where the port cannot be had."""
     try:
-        return server(options.site, options.port)
+        host = "127.0.0.1" if options.host is None else options.host or own_address()
+        return server(options.site, options.port, host)
     except OSError as error:
         reasons = {errno.EADDRINUSE: "port_taken", errno.EACCES: "port_forbidden"}
-        if error.errno not in reasons:
+        other = "no_network" if options.host is not None else None
+        if not (reason := reasons.get(error.errno or 0, other)):
             raise
-        print(terminal.say(f"serve.{reasons[error.errno]}", port=options.port), file=sys.stderr)
+        print(terminal.say(f"serve.{reason}", port=options.port, host=options.host), file=sys.stderr)
         return None
 
 
@@ -157,7 +186,13 @@ def main(arguments: list[str] | None = None) -> int:
         if not (options.site / "index.html").exists():
             print(terminal.say("serve.no_site", path=options.site), file=sys.stderr)
             return 1
-        print(terminal.say("serve.here", address=f"http://127.0.0.1:{running.server_port}/"), flush=True)
+        address = f"http://{running.socket.getsockname()[0]}:{running.server_port}/"
+        if options.host is not None:
+            print(picture(address))
+        print(
+            terminal.say("serve.class" if options.host is not None else "serve.here", address=address),
+            flush=True,
+        )
         running.serve_forever()
     except KeyboardInterrupt:
         print()

@@ -7,16 +7,20 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from making import ROOT, served
+from playwright.sync_api import expect
 
 import course
 from book import serve
 from book.ext.page import AHEAD, FIND_SITE_SCRIPT, HEAD_SCRIPT
+from tools.record import classroom
 
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
@@ -245,6 +249,90 @@ def test_the_server_is_asked_by_the_name_of_this_machine_or_not_at_all(folder):
     running = serve.server(folder, 0)
     assert running.server_address[0] == "127.0.0.1"
     running.server_close()
+
+
+def test_a_class_reads_by_the_address_that_was_asked_for_and_by_no_other(folder):
+    """127.0.0.2 stands for an address in a network: it is this machine by another name."""
+    running = serve.server(folder, 0, "127.0.0.2")
+    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
+    port = running.server_port
+
+    def status(target: str = "/en/", host: str = f"127.0.0.2:{port}", at: str = "127.0.0.2") -> int:
+        connection = http.client.HTTPConnection(at, port, timeout=10)
+        connection.request("GET", target, headers={"Host": host})
+        return connection.getresponse().status
+
+    try:
+        assert status() == 200
+        assert status(host=f"evil.test:{port}") == 421
+        assert {status(target) for target in OUTSIDE} == {404}
+        with pytest.raises(ConnectionRefusedError):
+            status(at="127.0.0.1")
+    finally:
+        running.shutdown()
+        running.server_close()
+
+
+def test_host_prints_the_address_and_its_picture(folder, monkeypatch, capsys):
+    monkeypatch.setattr(serve.Server, "serve_forever", lambda self: None)
+    (folder / "index.html").write_text("")
+    assert serve.main(["--port", "0", "--host", "127.0.0.2", "--site", str(folder)]) == 0
+    said = capsys.readouterr().out
+    (address,) = re.findall(r"http://127\.0\.0\.2:\d+/", said)
+    rows = serve.picture(address).splitlines()
+    assert said.startswith(serve.picture(address)) and len(rows) > 10
+    assert serve.main(["--port", "0", "--host", "203.0.113.9", "--site", str(folder)]) == 1
+    assert "no address “203.0.113.9”" in capsys.readouterr().err
+
+
+def test_without_https_all_works_but_what_browsers_refuse_and_that_is_not_offered(browser, site):
+    """By an address in a network: exercises are answered, code is copied, nothing promises to work offline."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    def answer(route):
+        path = unquote(urlsplit(route.request.url).path)
+        route.fulfill(path=site / path.lstrip("/"))
+
+    page.route("http://class.test/**", answer)
+    page.goto("http://class.test/en/self-attention.html")
+    assert page.evaluate("[isSecureContext, 'serviceWorker' in navigator]") == [False, False]
+    assert not page.locator(".to-offline").is_visible()
+    here = page.locator(".d2l-widget[data-id='self-attention/why-scale']")
+    here.scroll_into_view_if_needed()
+    page.locator(".d2l-widget[data-id='self-attention/why-scale'][data-awake]").wait_for()
+    here.locator("label").first.click()
+    here.locator(".d2l-bar button").first.click()
+    assert here.get_by_role("status").inner_text()
+    cell = page.locator("article .cell_input:visible").first
+    cell.hover()
+    cell.locator(".to-copy").click()
+    expect(cell.locator(".to-copy")).to_have_text("Copied")
+    assert complaints == []
+    context.close()
+
+
+def test_thirty_readers_at_once_get_everything_of_a_first_visit(site, browser):
+    """What a browser fetched of a page, thirty times at once: nothing fails, memory is bounded."""
+    paths = classroom.first_visit(site, browser)
+    assert len(paths) > 5 and classroom.PAGE in paths
+    program = "import sys; from pathlib import Path; from book.serve import server"
+    program += "\ns = server(Path(sys.argv[1]), 0); print(s.server_port, flush=True); s.serve_forever()"
+    running = subprocess.Popen(
+        [sys.executable, "-c", program, site], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        address = f"http://127.0.0.1:{running.stdout.readline().strip()}"
+        _, bodies = classroom.come(address, paths)
+        assert bodies == [(site / path.partition("?")[0]).read_bytes() for path in paths]
+        if sys.platform == "linux":
+            (most,) = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{running.pid}/status").read_text())
+            assert int(most) < 200_000
+    finally:
+        running.kill()
+        running.wait()
 
 
 def test_the_server_only_reads(folder):

@@ -15,6 +15,7 @@ import torch
 from book import build
 from tools import bench_site
 from tools.record import (
+    classroom,
     device_name,
     induction,
     lengths,
@@ -36,6 +37,7 @@ def measure_site(devices: list[torch.device], record: bool) -> None:
 
 
 SECTIONS = {
+    "classroom": classroom.run,
     "layers": timings.run,
     "induction": induction.run,
     "lengths": lengths.run,

@@ -436,8 +436,10 @@ addEventListener("pageshow", ({ persisted }) => persisted && catchUp());
 // What keeps visited pages for reading without network waits until this page has what it needs.
 // The page about that shows what is kept.
 if (page.dataset.page === "offline") load("offline-page");
-else if (document.querySelector(".to-offline") && "serviceWorker" in navigator)
-  addEventListener("load", () => setTimeout(() => load("offline").catch(() => {}), 3000));
+else if (document.querySelector(".to-offline")) {
+  if ("serviceWorker" in navigator) addEventListener("load", () => setTimeout(() => load("offline").catch(() => {}), 3000));
+  else document.querySelector(".to-offline").parentNode.hidden = true; // without HTTPS browsers keep nothing
+}
 
 // The page of questions about the parts of the course
 if (document.querySelector("[data-part]") && page.dataset.states) load("review").then(({ start }) => start(host));
