@@ -286,7 +286,7 @@ def test_host_prints_the_address_and_its_picture(folder, monkeypatch, capsys):
 
 
 def test_without_https_all_works_but_what_browsers_refuse_and_that_is_not_offered(browser, site):
-    program += "\ns = server(Path(sys.argv[1]), 0)\nprint(s.server_port, flush=True); s.serve_forever()"
+    """By an address in a network: exercises are answered, code is copied, nothing offers to keep pages."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     complaints = []
