@@ -16,7 +16,7 @@ from book.chapters import note_of, source as text_of
 from book.ext import welcome
 from book.stale import stale_cells
 from d2lmini.language import words
-from d2lmini.notebook.content import readable
+from d2lmini.notebook.content import exercise_content, readable
 from d2lmini.notebook.svg import for_page
 from d2lmini.notebook.widgets import fallback, stored_widgets
 
@@ -71,7 +71,10 @@ def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: s
         markup = "".join(data["text/html"])
         for kind, name in stored_widgets(markup):
             # the stored text/plain is for terminals; the page takes the HTML and wakes it
-            output["data"] = {"text/html": _drawn(kind, name, language) or markup}
+            markup = _drawn(kind, name, language) or markup
+            if kind == "exercise" and exercise_content(name, language)["kind"] == "predict":
+                markup = markup.replace(f'data-id="{name}"', f'data-id="{name}" data-kind="predict"', 1)
+            output["data"] = {"text/html": markup}
 
 
 def _widgets(notebook: dict[str, Any]) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ import { copyText } from "course:copy";
 import { element, svg } from "course:dom";
 import { fill } from "course:text";
 import { fetchJson, versioned } from "./page.js";
+import { hideUntilGuessed } from "./reveal.js";
 import { keyOf, recall, remember } from "./storage.js";
 import words from "course:words";
 
@@ -274,6 +275,7 @@ function showProgress() {
     row.querySelector(".visually-hidden").textContent = fill(words.answered, progress);
   }
 }
+hideUntilGuessed(answers);
 // What the course calls by another name now: sections that stand elsewhere, exercises whose answers were kept before.
 const fetchMoved = () => fetchJson(versioned("moved.json"));
 async function findAnswers() {
