@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import re
 from html import escape
 from pathlib import Path
@@ -22,6 +23,7 @@ from d2lmini.notebook.widgets import fallback, stored_widgets
 
 SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+PHONE = 390  # pixels
 
 
 def only_shows(code: str) -> bool:
@@ -62,6 +64,10 @@ def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: s
         except ValueError as error:
             where = f"the figure {prefix.rstrip('-')} (cell and number of the output)"
             raise ExtensionError(f"{where}: {error}") from None
+        # on a phone a wide one scrolls sideways: no word of it gets smaller than 9 px
+        sizes = [float(size) for size in re.findall(r"font-size:([\d.]+)px", drawing)]
+        if sizes and (least := 9 / min(sizes) * float(drawing.split('viewBox="0 0 ')[1].split()[0])) > PHONE:
+            drawing = drawing.replace('style="', f'style="min-width:{math.ceil(least)}px;', 1)
         output["data"] = {"text/html": f'<div class="figure scroll" data-label="plot">{drawing}</div>'}
     elif "image/png" in data:
         picture = "".join(data["image/png"]).replace("\n", "")
