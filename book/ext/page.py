@@ -24,6 +24,7 @@ from d2lmini.notebook.widgets.bundler import bundle
 
 OFFLINE = "offline"  # the page about reading without network
 CHINESE = re.compile(f"[{WIDE}]")
+LISTED = re.compile(r"\d+\. \[([^\]]+)\]\(([\w-]+)\.ipynb\)")  # a chapter in the list of the first page
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # inside the pages, allowed by their hashes; a block, so that other scripts may use the same names
@@ -140,12 +141,18 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
         part = (tree.caption or "").lower()
         for number, item in enumerate(tree.items, 1):
             pages.append({"doc": str(item), "part": part, "number": None if tree_index else number})
-    parts = [part["pages"] for part in review.parts(Path(env.doc2path(pages[0]["doc"])))]
+    index = Path(env.doc2path(pages[0]["doc"]))
+    # what the first page calls them is short enough for the navigation
+    short = {
+        name: title.partition(" (")[0] for title, name in LISTED.findall(index.read_text(encoding="utf-8"))
+    }
+    parts = [part["pages"] for part in review.parts(index)]
     for entry in pages:
         meta = env.metadata.get(entry["doc"], {})
         title = env.titles.get(entry["doc"])
         entry["title"] = title.astext() if title else entry["doc"]
         entry["name"] = entry["doc"].rsplit("/", 1)[-1]
+        entry["short"] = short.get(entry["name"], entry["title"])
         entry["exercises"] = meta.get("exercises", [])
         entry["minutes"] = meta.get("minutes", 0)
         entry["begins"] = any(part[0] == entry["name"] for part in parts)

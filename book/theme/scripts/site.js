@@ -267,6 +267,9 @@ function showProgress() {
     const progress = progressOf(row.dataset.chapter);
     if (!progress.total) continue;
     row.querySelector(".visually-hidden").textContent = fill(words.answered, progress);
+    const count = row.querySelector(".count");
+    count.textContent = `${progress.done}/${progress.total}`;
+    count.classList.toggle("done", progress.done === progress.total);
   }
   for (const row of document.querySelectorAll("[data-progress]")) {
     const progress = progressOf(row.dataset.progress);
