@@ -101,9 +101,14 @@ def note_of(cell: Cell) -> str:
     return cell.get("metadata", {}).get("d2lmini", {}).get("note", "")
 
 
+def claim_of(cell: Cell) -> str:
+    """Return what a section claims on its first slide, from the metadata of its heading's cell."""
+    return cell.get("metadata", {}).get("d2lmini", {}).get("claim", "")
+
+
 def spoken(cell: Cell) -> str:
     """Return what a slide claims and its presenter is told, from the metadata of a section's heading."""
-    return f"{cell.get('metadata', {}).get('d2lmini', {}).get('claim', '')}\n\n{note_of(cell)}".strip()
+    return f"{claim_of(cell)}\n\n{note_of(cell)}".strip()
 
 
 def fingerprint(text: str) -> str:

@@ -74,6 +74,6 @@ def compact_json(value: Any) -> str:
 
 
 def notes(metadata: dict[str, dict[str, Any]]) -> str:
-    """Return what the presenter's window says, as `_static/notes.json`: page → section → note."""
-    noted = {page: meta["notes"] for page, meta in metadata.items() if meta.get("notes")}
-    return json.dumps(noted, ensure_ascii=False, sort_keys=True)
+    """Return what a presentation needs beside the pages, as `_static/notes.json`: page → its talk."""
+    talks = {page: meta["talk"] for page, meta in metadata.items() if meta.get("talk")}
+    return json.dumps(talks, ensure_ascii=False, sort_keys=True)

@@ -101,7 +101,7 @@ def add_the_chapters(course: Path) -> None:
             text = "".join(cell["source"])
             text = pseudo(text) if cell["cell_type"] == "markdown" else with_comments(text)
             about = cell["metadata"].get("d2lmini", {})
-            about |= {"note": pseudo(about["note"])} if "note" in about else {}
+            about |= {key: pseudo(about[key]) for key in ("claim", "note") if key in about}
             cell["source"] = text.replace('d2l.use_language("en")', f'd2l.use_language("{CODE}")')
         (course / "chapters" / CODE / path.name).write_text(json.dumps(notebook), encoding="utf-8")
 

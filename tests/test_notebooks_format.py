@@ -7,7 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from book.chapters import LANGUAGES, ROOT, Notebook, find, read, shown, source, write
+from book.chapters import (
+    LANGUAGES,
+    ROOT,
+    Notebook,
+    claim_of,
+    find,
+    path_of,
+    read,
+    shown,
+    source,
+    spoken,
+    write,
+)
+from book.talk import html_of
 from tools.notebooks.execute import METADATA, WIDGET_VIEW
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -34,11 +47,11 @@ def slips(notebook: Notebook, language: str) -> list[str]:
             headings = re.findall(r"^#+ ", outside, re.M)
             if len(headings) > 1 or (headings and not text.startswith("#")):
                 found.append(f"{name}: a heading opens a cell, one in each")
-            if "note" in cell["metadata"].get("d2lmini", {}) and not headings:
-                found.append(f"{name}: a note stands with the heading of its section")
+            if spoken(cell) and not headings:
+                found.append(f"{name}: a note or a claim stands with the heading of its section")
             continue
-        if "note" in cell["metadata"].get("d2lmini", {}):
-            found.append(f"{name}: a note stands with the heading of its section")
+        if spoken(cell):
+            found.append(f"{name}: a note or a claim stands with the heading of its section")
         if "use_language(" in text and f'use_language("{language}")' not in text:
             found.append(f"{name}: sets another language")
         if text.strip() and cell["execution_count"] is None:
@@ -140,3 +153,15 @@ def test_slip_is_found(cell: int | None, key: str, value: object, slip: str) -> 
     bad = deepcopy(GOOD)
     (bad if cell is None else bad["cells"][cell])[key] = value
     assert any(slip in found for found in slips(bad, "en"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("chapter", [path.stem for path in SITTINGS])
+def test_every_section_claims_something_for_the_wall(chapter: str, language: str) -> None:
+    """One sentence or two, which KaTeX can typeset."""
+    cells = read(path_of(language, chapter))["cells"]
+    prose = [cell for cell in cells if cell["cell_type"] == "markdown"]
+    claims = {cell["id"]: claim_of(cell) for cell in prose if re.match("##? ", source(cell))}
+    assert len(claims) > 5
+    assert [name for name, claim in claims.items() if not claim] == []
+    assert {claim: len(claim) for claim in claims.values() if len(claim) > 120 or not html_of(claim)} == {}

@@ -160,10 +160,10 @@ def test_dialogs_on_slides(visit: Callable[..., Page], kind: dict[str, Any], key
     page.locator(".slides-bar").wait_for()
     page.keyboard.press(key)
     dialog = page.locator("dialog.slides-dialog")
-    title, close = dialog.locator("h2"), dialog.locator("form button")
+    title, close = dialog.locator("h2"), dialog.locator("form .icon-button")
     assert unseen(dialog, title, close) == []
     # the title and the cross in one row
-    row = [dialog.locator(part).bounding_box() for part in ("h2", "form button")]
+    row = [dialog.locator(part).bounding_box() for part in ("h2", "form .icon-button")]
     assert row[0] and row[1]
     assert row[0]["x"] + row[0]["width"] <= row[1]["x"] and abs(row[0]["y"] - row[1]["y"]) < row[1]["height"]
     if key == "o":
@@ -173,6 +173,7 @@ def test_dialogs_on_slides(visit: Callable[..., Page], kind: dict[str, Any], key
         assert unseen(dialog.locator("li button").first) == []
         for label in labels:
             assert not re.search("[a-z][A-Z]", label), label
+        assert unseen(dialog.get_by_role("button", name=WORDS["slides"]["print"])) == []
 
 
 @pytest.mark.parametrize("size", [(1100, 720), (1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}")
@@ -188,7 +189,7 @@ def test_the_presenter_sees_notes_place_time_and_buttons(
     notes = presenter.locator(".slides-text")
     expect(notes).not_to_be_empty()
     footer = presenter.locator(".slides-speaker footer")
-    parts = [footer.locator(part) for part in ("button", "p", "time")]
+    parts = [footer.locator(part) for part in ("button", "p", "span", "time")]
     assert unseen(notes, *parts) == []
     for preview in presenter.locator(".slides-preview").all():  # it cuts its page on purpose
         inside = preview.bounding_box()

@@ -13,9 +13,10 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 
 from book import inputs
-from book.chapters import note_of, source as text_of
+from book.chapters import source as text_of
 from book.ext import welcome
 from book.stale import stale_cells
+from book.talk import talk
 from d2lmini.language import words
 from d2lmini.notebook.content import exercise_content, readable
 from d2lmini.notebook.svg import for_page
@@ -116,13 +117,13 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     meta["cell_ids"] = [cell["id"] for cell in notebook["cells"]]
     meta["exercises"] = [name for kind, name in _widgets(notebook) if kind == "exercise"]
     meta["description"] = _description(notebook)
-    meta["notes"] = {cell["id"]: note for cell in notebook["cells"] if (note := note_of(cell))}
     meta["behind"] = []
     english = path.parent.parent / "en" / path.name
     original = notebook
     if language != "en" and english.exists():
         original = json.loads(english.read_text(encoding="utf-8"))
         meta["behind"] = stale_cells(original, notebook)
+    meta["talk"] = talk(notebook, original)
     # of the English text: a chapter takes as long in every language
     meta["minutes"] = welcome.reading_minutes(original, printed_code(original))
     for cell in notebook["cells"]:

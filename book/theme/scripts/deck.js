@@ -1,13 +1,9 @@
 // A page cut into slides. Nothing is moved or copied, so that widgets live on: a slide is a few of the page's own
-// blocks, shown while all others are hidden.
+// blocks, shown while all others are hidden. What is only said, paragraphs and most lists, goes to the notes.
 
-// paragraphs that announce what follows are not parted from it
-const LEADS = /[:：]$/;
-// what ends a list or a section may be this much higher than the room: the slide then gets smaller letters
-const SQUEEZED = 1.06;
-/** How high blocks are; the first row of a table on a slide stands under the table's head. */
-const sum = (blocks) =>
-  blocks.reduce((height, block, i) => height + block.height + (blocks[i - 1]?.kind === "row" ? 0 : block.head), 0);
+const LEADS = /[:：?？]$/; // a paragraph that ends so belongs to what follows
+
+const SQUEEZED = 1.05; // what is as much higher than the room gets smaller letters
 
 /** What is read in a part of the page, in one line; a formula once, not also as MathML. */
 export function textOf(node) {
@@ -18,11 +14,17 @@ export function textOf(node) {
 }
 
 /** How a slide that goes on under the same heading is called in a list. */
-export function labelOf({ blocks: [{ node, heading }] }) {
-  const explorer = node.querySelector("[data-widget]:not([data-widget='exercise'])");
+export function labelOf({ heading, blocks: [block] }) {
   const question = ".d2l-question, [data-widget='exercise'] > div + div, svg > title";
-  const named = explorer ? heading : node.querySelector(question) || node;
-  return node.querySelector("img")?.alt || textOf(named);
+  if (!block || block.kind === "explorer") return textOf(heading);
+  return block.node.querySelector("img")?.alt || textOf(block.node.querySelector(question) || block.node);
+}
+
+function kindOf(part) {
+  const widget = part.querySelector("[data-widget]");
+  if (widget) return widget.dataset.widget === "exercise" ? "exercise" : "explorer";
+  if (part.matches(".cell_input")) return "code";
+  return part.matches(".has-figure") || part.querySelector("img, svg") ? "figure" : "output";
 }
 
 /** The blocks of the page in their order: {node, heading, kind}; they are marked with data-part. */
@@ -33,64 +35,41 @@ export function findBlocks(article) {
     node.dataset.part = "off";
     blocks.push({ node, heading, kind });
   };
+  const top = article.querySelector(":scope > section");
+  const last = top.querySelector(":scope > section:last-of-type");
   const visit = (section) => {
     const heading = section.querySelector(":scope > :is(h1, h2, h3, h4)");
+    // the aims, what is to be remembered, and where there is nothing to see
+    const lists = section === top || section === last || !section.querySelector(":scope > :is(.cell, .formula, .table)");
     for (const child of section.children) {
-      if (child === heading) child.dataset.part = "off";
+      if (child === heading || child.matches(".slides-claim")) child.dataset.part = "off";
       else if (child.matches("section")) visit(child);
-      else if (child.matches("ul, ol")) {
+      else if (child.matches("ul, ol") && lists) {
         child.dataset.part = "off";
-        // a list keeps its numbers when it goes on on another slide
-        [...child.children].forEach((item, index) => {
-          if (child.matches("ol")) item.value = index + (child.start || 1);
-          add(item, heading, "item");
-        });
-      } else if (child.matches(".table")) {
-        child.dataset.part = "off";
-        for (const row of child.querySelectorAll("tbody tr")) add(row, heading, "row");
+        for (const item of child.children) add(item, heading, "item");
       } else if (child.matches(".cell"))
-        for (const part of child.querySelectorAll(".cell_input, .cell_output > *")) {
-          const widget = part.querySelector(".d2l-widget");
-          add(part, heading, widget ? "widget" : part.matches(".cell_input") ? "code" : "output");
-        }
-      else add(child, heading, "text");
+        for (const part of child.querySelectorAll(".cell_input, .cell_output > *")) add(part, heading, kindOf(part));
+      else if (child.matches(".formula, .table")) add(child, heading, child.matches(".table") ? "table" : "formula");
+      else add(child, heading, section === top && child.matches("p:has(+ ul)") ? "lead" : "said");
     }
   };
-  article.querySelectorAll(":scope > section").forEach(visit);
+  visit(top);
   return blocks;
 }
 
-const leads = ({ node, kind }) =>
-  kind === "text" &&
-  node.matches("p") &&
-  (LEADS.test(node.textContent.trim()) || node.textContent.trim() === node.querySelector("strong")?.textContent.trim());
+/** What contains a block and is shown with it: its list. */
+export const wholeOf = ({ node, kind }) => (kind === "item" ? node.parentElement : null);
 
-/** The list or the table that a block is a part of. */
-export const wholeOf = ({ node, kind }) => (["item", "row"].includes(kind) ? node.closest("ul, ol, .table") : null);
+const sum = (blocks, size) => blocks.reduce((height, block) => height + block[size], 0);
 
-/**
- * What stays together, where there is room for it: code with its output, the items of a list, and the paragraph that
- * announces them; each unit is a list of blocks.
- */
-function unitsOf(blocks, room) {
+/** What stays together: code with its output, the items of a list with what announces them. */
+function unitsOf(blocks) {
   const units = [];
-  for (let i = 0; i < blocks.length; i++) {
-    const unit = [blocks[i]];
-    const announced = () => leads(unit.at(-1)) && blocks[i + 1] && blocks[i + 1].kind !== "widget";
-    while (announced()) unit.push(blocks[++i]);
-    const last = unit.at(-1);
-    const rest = []; // of the cell, the list or the table
-    const whole = wholeOf(last);
-    const goesOn = (block) =>
-      block && (last.kind === "code" ? block.kind === "output" : whole && wholeOf(block) === whole);
-    while (goesOn(blocks[i + 1])) rest.push(blocks[++i]);
-    const fits = (...parts) => sum(parts) <= room * SQUEEZED;
-    const over = []; // what finds no room below its code
-    if (!whole) while (rest.length && !fits(last, ...rest)) over.unshift(rest.pop());
-    if (fits(...unit, ...rest)) units.push([...unit, ...rest]);
-    else if (whole) units.push(unit, ...rest.map((block) => [block]));
-    else units.push(...[unit.slice(0, -1), [last, ...rest]].filter((part) => part.length));
-    units.push(...over.map((block) => [block]));
+  const owner = ({ node, kind }) => (kind === "lead" ? node.nextElementSibling : node.closest("ul, ol, .cell") || node);
+  for (const block of blocks) {
+    const unit = units.at(-1);
+    if (unit && owner(unit[0]) === owner(block)) unit.push(block);
+    else units.push([block]);
   }
   return units;
 }
@@ -99,45 +78,55 @@ function unitsOf(blocks, room) {
 function setSteps(slide) {
   let step = 0;
   slide.blocks.forEach((block, index) => {
-    const held = block.kind === "output" || (block.kind === "item" && slide.blocks[index - 1]?.kind === "item");
-    if (index && (held || step)) step++;
+    const before = slide.blocks[index - 1];
+    const held = /^(output|figure)/.test(block.kind) || before?.kind === "exercise" ||
+      (block.kind === "item" && before?.kind === "item");
+    if (index && (held || step) && block.heading?.tagName !== "H1") step++;
     block.step = step;
   });
   slide.steps = step;
 }
 
-/** Move an item of a list, or a row of a table, to the next slide where its last one would stand alone. */
-function avoidOrphanItem(slide, before) {
-  const whole = wholeOf(slide.blocks[0]);
-  const ofIt = ({ blocks }) => blocks.filter((block) => wholeOf(block) === whole).length;
-  if (whole && ofIt(slide) === 1 && ofIt(before) > 2) slide.blocks.unshift(before.blocks.pop());
-}
-
 /**
- * Cut blocks, of which each knows its height, into slides: {heading, part, blocks, steps}. Sections are not mixed, a
- * widget has a slide of its own, and the rest is filled up as far as there is room.
+ * Cut blocks, of which each knows its height and the least it can do with, into slides: {heading, part, blocks, said,
+ * steps, turns}. Sections are not mixed; on a slide that turns, the exercises come one by one in the same place.
+ *
+ * @param room how much there is below a heading on its first slide, and on the others
  */
 export function cut(blocks, room) {
   const slides = [];
-  const sections = new Set(blocks.map(({ heading }) => heading));
-  for (const heading of sections) {
+  for (const heading of new Set(blocks.map((block) => block.heading))) {
     const own = blocks.filter((block) => block.heading === heading);
-    let part = 0;
     let slide;
-    const space = room(heading);
-    for (const unit of unitsOf(own, space)) {
-      const next = own[own.indexOf(unit.at(-1)) + 1];
-      const ends = !next || next.kind === "widget" || wholeOf(unit.at(-1)) !== wholeOf(next);
-      const alone = unit[0].kind === "widget";
-      const opens = heading?.tagName === "H1" && leads(unit[0]); // the title and the question stand by themselves
-      if (!slide || alone || slide.alone || opens || sum([...slide.blocks, ...unit]) > space * (ends ? SQUEEZED : 1)) {
-        slide = { heading, part: ++part, blocks: [], alone };
-        slides.push(slide);
+    const waiting = []; // paragraphs of which it is not known yet to which slide they belong
+    const open = () => slides.push(slide = { heading, part: (slide?.part || 0) + 1, blocks: [], said: [] });
+    open();
+    for (const unit of unitsOf(own)) {
+      const [{ kind }] = unit;
+      if (kind === "said") {
+        waiting.push(unit[0]);
+        continue;
       }
-      slide.blocks.push(...unit);
+      const most = () => room(heading, slide.part) * SQUEEZED;
+      const alone = kind === "explorer";
+      const onlyExercises = kind === "exercise" && slide.blocks.every((block) => block.kind === kind);
+      // for a formula the code before it scrolls
+      const fits = sum([...slide.blocks, ...unit], kind === "formula" ? "least" : "height") <= most();
+      const before = slide;
+      if (slide.blocks.length && onlyExercises && (slide.turns || !fits)) slide.turns = true;
+      else if (slide.blocks.length && (!fits || slide.turns || alone || slide.alone)) open();
+      const lead = before !== slide && LEADS.test(waiting.at(-1)?.node.textContent.trim()) ? waiting.splice(-1) : [];
+      before.said.push(...waiting.splice(0));
+      slide.said.push(...lead);
+      slide.alone = alone;
+      for (const block of unit) { // what has no room below its code, though the code scrolls, has its own slide
+        const full = slide.blocks.length && sum([...slide.blocks, block], "least") > most();
+        if (full && block.kind !== "item" && !slide.turns) open();
+        slide.blocks.push(block);
+      }
     }
+    slide.said.push(...waiting);
   }
-  slides.forEach((slide, index) => avoidOrphanItem(slide, slides[index - 1]));
   slides.forEach(setSteps);
   return slides;
 }

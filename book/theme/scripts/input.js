@@ -14,17 +14,34 @@ const RANGES = "input:is([type='radio'], [type='range'])";
 const TAKES_ARROWS = `${WRITES}, ${RANGES}, ${ROLES}, :is([role='grid'], [role='toolbar']) *`;
 const TAKES_SPACE = "button, summary, a, input, [role='button'], [role='radio'], [role='checkbox'], [tabindex='0']";
 
-/** What a key asks for; nothing where it belongs to what has the focus: a slider, a field, a button, a dialog. */
+/** Does what has the focus keep the arrows to itself? */
+export const takesArrows = (target) => target.matches?.(TAKES_ARROWS);
+
+let typed = ""; // the number of a slide, until Enter
+let typedAt = 0;
+/** The number that was typed before this key; digits are kept for it. */
+function numberBefore({ key, timeStamp }) {
+  const number = timeStamp - typedAt < 3000 ? typed : "";
+  typed = /^\d$/.test(key) ? number + key : "";
+  typedAt = timeStamp;
+  return Number(number);
+}
+
+/**
+ * What a key asks for, {command, number}; no command where it belongs to what has the focus: a slider, a field, a
+ * button, a dialog.
+ */
 export function commandOf(event) {
   const { key, target } = event;
-  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return null;
-  if (document.querySelector("dialog[open]")) return null;
-  if (key === " " && event.shiftKey && !target.matches(TAKES_SPACE)) return "previous";
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return {};
+  if (document.querySelector("dialog[open]")) return {};
   const command = KEYS[key.length === 1 ? key.toLowerCase() : key];
-  if (ALWAYS.has(key)) return command;
-  if (target.matches(WRITES) || (key === " " && target.matches(TAKES_SPACE))) return null;
-  if (/^(Arrow|Home|End)/.test(key) && target.matches(TAKES_ARROWS)) return null;
-  return command;
+  if (ALWAYS.has(key)) return { command };
+  if (target.matches(WRITES) || (key === " " && target.matches(TAKES_SPACE))) return {};
+  const number = numberBefore(event);
+  if (key === "Enter" && number) return { command: "go", number };
+  if (key === " " && event.shiftKey) return { command: "previous" };
+  return /^(Arrow|Home|End)/.test(key) && takesArrows(target) ? {} : { command };
 }
 
 const FAR = 60; // pixels of a swipe

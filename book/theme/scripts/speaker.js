@@ -3,7 +3,14 @@
 import { element } from "course:dom";
 import { fill } from "course:text";
 import { commandOf } from "./input.js";
+import { findBlocks } from "./deck.js";
 import words from "course:words";
+
+/** What this page has for a presentation, from book/talk.py; it changes with a notebook, without a new version. */
+export async function fetchTalk() {
+  const answer = await fetch(`${document.body.dataset.static}notes.json`, { cache: "no-cache" }).catch(() => ({}));
+  return (answer.ok && (await answer.json())[document.body.dataset.page]) || { minutes: 0, sections: {} };
+}
 
 /** Open it; false: the browser does not let us. */
 export function openSpeaker() {
@@ -43,6 +50,8 @@ export async function speak(channel, send) {
   const clock = element("time", {});
   const elapsed = element("time", { role: "timer" });
   let since = Date.now();
+  const length = element("span", {});
+  let shown;
   const restart = () => {
     since = Date.now();
     tick();
@@ -62,28 +71,34 @@ export async function speak(channel, send) {
   document.body.append(
     element("main", { class: "slides-speaker" }, element("h1", { class: "visually-hidden" }, words.notes),
       now.node, next.node, notes,
-      element("footer", {}, command("previous", words.previous), command("next", words.next), place, elapsed,
+      element("footer", {}, command("previous", words.previous), command("next", words.next), place, elapsed, length,
         element("button", { onclick: restart }, words.restart), clock)),
   );
-  const answer = await fetch(`${document.body.dataset.static}notes.json`, { cache: "no-cache" });
-  const notesBySection = answer.ok ? (await answer.json())[document.body.dataset.page] || {} : {};
-  let shown;
+  const blocks = findBlocks(document.querySelector("article"));
+  const { minutes, sections } = await fetchTalk();
+  const headings = [...document.querySelectorAll("article :is(h1, h2)")].map(({ id }) => id);
   channel.addEventListener("message", ({ data }) => {
     if (!data.at) return;
     for (const { resize } of [now, next]) resize(data);
     place.textContent = fill(words.at, data) + (data.black ? ` · ${words.black}` : "");
-    if (shown === data.section) return;
-    shown = data.section;
-    const text = notesBySection[shown] || words.no_notes;
-    notes.replaceChildren(...text.split(/\n\s*\n/).map((part) => element("p", {}, part)));
-    notes.classList.toggle("none", !notesBySection[shown]);
+    if (shown === data.slide) return;
+    shown = data.slide;
+    const before = headings.slice(0, headings.indexOf(data.section)).map((id) => sections[id]?.minutes || 0);
+    length.textContent = fill(words.takes, { now: Math.round(before.reduce((a, b) => a + b, 0)), minutes });
+    const note = sections[data.section]?.note;
+    const written = note ? note.split(/\n\s*\n/).map((part) => element("p", {}, part)) : [];
+    const said = data.said.map((index) => blocks[index].node.cloneNode(true));
+    for (const node of said) delete node.dataset.part;
+    notes.replaceChildren(...written, element("div", { class: "said" }, said));
+    if (!notes.textContent) notes.textContent = words.no_notes;
+    notes.scrollTop = 0;
   });
   document.addEventListener("keydown", (event) => {
-    const name = commandOf(event);
+    const { command: name, number } = commandOf(event);
     if (!name || ["full", "list", "notes", "help"].includes(name)) return;
     event.preventDefault();
     if (name === "leave") close();
-    else send({ command: name });
+    else send({ command: name, number });
   });
   send({ where: true });
 }

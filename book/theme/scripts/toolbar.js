@@ -61,7 +61,8 @@ function dialog(title, ...content) {
 /** All slides by their titles; what goes on under the same title says how it begins. */
 export function openList(slides, now, go) {
   const list = element("ol", {}, slides.map((slide, index) => {
-    const shown = slide.part === 1 ? element("b", {}, slide.title) : element("span", {}, labelOf(slide));
+    const claim = slide.claim && element("i", {}, [...slide.claim.cloneNode(true).childNodes]);
+    const shown = slide.part === 1 ? [element("b", {}, slide.title), claim] : element("span", {}, labelOf(slide));
     const act = () => {
       node.close();
       go(index);
@@ -69,6 +70,7 @@ export function openList(slides, now, go) {
     return element("li", {}, element("button", { "aria-current": index === now ? "true" : null, onclick: act }, shown));
   }));
   const node = dialog(words.list, list);
+  node.querySelector("h2").after(element("button", { type: "button", onclick: () => print() }, words.print));
   const buttons = [...list.querySelectorAll("button")];
   buttons[now].focus();
   node.addEventListener("keydown", (event) => {
