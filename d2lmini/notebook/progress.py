@@ -63,16 +63,16 @@ def progress(code: str | None = None, name: str = "") -> None:
         raise ValueError(f"name: got {name!r}; a name is a text of at most {_NAME_LIMIT} letters; shorten it")
     if code is not None:
         taken, before = unpack(code), answers()
-        _save({name: answer for name, answer in taken.items() if _replaces(answer, before.get(name, {}))})
+        _save({key: answer for key, answer in taken.items() if _replaces(answer, before.get(key, {}))})
         print(message("progress_taken", count=len(taken)))
     answers_by_name = answers()
     chapters: dict[str, list[bool]] = {}
-    for name in exercise_names():
-        done = bool(answers_by_name.get(name, {}).get("done"))
-        chapters.setdefault(name.split("/")[0], []).append(done)
-    for name, number in chapter_numbers().items():
-        states = chapters[name]
-        print(message("progress_done", chapter=f"{number} {name}", done=sum(states), total=len(states)))
+    for exercise in exercise_names():
+        done = bool(answers_by_name.get(exercise, {}).get("done"))
+        chapters.setdefault(exercise.split("/")[0], []).append(done)
+    for chapter, number in chapter_numbers().items():
+        states = chapters[chapter]
+        print(message("progress_done", chapter=f"{number} {chapter}", done=sum(states), total=len(states)))
     if answers_by_name:
         print(message("progress_file", file=PROGRESS_FILE))
         print(pack(answers_by_name, name))

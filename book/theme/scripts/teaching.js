@@ -41,7 +41,7 @@ async function collect(codes, moved) {
       const row = { name: name || place, place, made, answers };
       const other = rows.get(key);
       const [newer, older] = other && other.made > made ? [other, row] : [row, other];
-      if (older) said.push(fill(words.doubled, { name: older.name, place: older.place }));
+      if (older) said.push(fill(words.doubled, { name: newer.name, place: older.place }));
       rows.set(key, newer);
     } catch {
       said.push(fill(words.broken, { place }));
@@ -118,7 +118,7 @@ export function start(place) {
       [element("a", { href: `${page}.html` }, id), open, solved].map((cell) => cell.nodeType ? cell : String(cell)));
     result.replaceChildren(...(rows.length ? [
       tableOf(words.caption, cells.map((row, i) => i ? row.with(1, when(row[1])) : row)),
-      element("p", { class: "buttons" }, button(words.copy, copy), " ", button(words.save, save)),
+      element("p", { class: "buttons" }, button(words.sheet, copy), " ", button(words.save, save)),
     ] : []), ...(hard.length ? [tableOf(words.hard, [[words.exercise, words.open, words.solved], ...hard])] : []));
   }
 
