@@ -21,6 +21,7 @@ from d2lmini.notebook import progress
 from d2lmini.notebook.content import exercise_names
 
 CHAPTERS = [name for name, _, number in pages(table_of_contents(ROOT)) if number]
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 LINK = re.compile(r"\[[^\]]*\]\(([\w-]+)\.ipynb#([\w-]+)\)")
 
 
@@ -273,9 +274,9 @@ def test_the_table_is_made_by_keyboard_and_goes_to_a_spreadsheet(desk: Page) -> 
     assert desk.evaluate("navigator.clipboard.readText()").split("\n")[1].split("\t") == wanted
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_table_has_room_on_a_phone(browser: Browser, address: str, language: str) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize(("language", "scheme"), [("en", "dark"), ("vi", "light"), ("zh", "dark")])
+def test_the_table_has_room_on_a_phone(browser: Browser, address: str, language: str, scheme: Any) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page = context.new_page()
     page.goto(f"{address}/{language}/teaching.html#class-table")
     said = words(language)["site"]["teaching"]["script"]
@@ -283,7 +284,10 @@ def test_the_table_has_room_on_a_phone(browser: Browser, address: str, language:
     page.get_by_role("button", name=said["show"]).click()
     expect(page.locator(".class-table table").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for control in page.locator(".class-table :is(button, input)").all():
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run('.class-table').then((found) => found.violations)")
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+    for control in page.locator(".class-table button").all():
         box = control.bounding_box()
         assert box and box["height"] >= 40
     context.close()

@@ -99,7 +99,7 @@ class Translator(HTML5Translator):
         page, _, anchor = node.get("refuri", "").partition(".html#")
         if self.builder.current_docname == "teaching" and anchor and is_within(node, nodes.entry):
             slides = escape(words(self.config.d2lmini_language)["site"]["teaching"]["slides"])
-            self.body.append(f' <a href="{page}.html?present=1#{anchor}">({slides})</a>')
+            self.body.append(f' <a href="{page}.html?present=1#{anchor}">{slides}</a>')
 
     def visit_title(self, node: nodes.Element) -> None:
         if not isinstance(node.parent, nodes.section):

@@ -91,7 +91,7 @@ export function start(place) {
   let cells = [];
   const field = element("textarea", { id: "class-codes", rows: 6, spellcheck: "false", autocomplete: "off",
     placeholder: "d2l1.…\nd2l1.…" });
-  const chosen = element("input", { type: "file", multiple: true, "aria-label": words.files,
+  const chosen = element("input", { type: "file", multiple: true, hidden: true,
     onchange: () => take(chosen.files) });
   const status = element("div", { class: "status", role: "status" });
   const result = element("div", {});
@@ -141,7 +141,7 @@ export function start(place) {
     take(event.dataTransfer.files);
   };
   place.replaceChildren(element("label", { for: field.id }, words.label), field,
-    element("p", { class: "buttons" }, button(words.show, () => read(), { class: "main" }), " ", chosen, " ",
-      button(words.clear, clear)),
-    status, result);
+    element("p", { class: "buttons" }, button(words.show, () => read(), { class: "main" }), " ",
+      button(words.files, () => chosen.click()), " ", button(words.clear, clear)),
+    chosen, status, result);
 }
