@@ -5,18 +5,16 @@ import { button, element } from "course:dom";
 import { fill, plural } from "course:text";
 import { unpack } from "./code.js";
 import { adopt, fetchJson, versioned } from "./page.js";
-import words from "course:words";
+import words, { language } from "course:words";
 import STYLE from "./teaching.css";
 
 const SHOWN = 10; // so many exercises on which the class is stuck
-const LARGEST = 1 << 23; // bytes of a file: a course's mails
 
-/** The chapters as the navigation lists them: {name, title, number, ids}. */
+/** The chapters as the navigation lists them: {name, number, ids}. */
 const chaptersOf = () =>
   [...document.querySelectorAll("#site-chapters [data-dots]")].map((row) => ({
     name: row.dataset.dots,
     number: row.closest("li").querySelector(".number").textContent,
-    title: row.closest("li").querySelector("a > span:last-child").textContent,
     ids: [...row.children].map((dot) => dot.dataset.id),
   }));
 
@@ -52,8 +50,6 @@ async function collect(codes, moved) {
 /** A spreadsheet takes a cell that begins so for a formula. */
 const harmless = (cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
 const tsv = (cells) => cells.map((row) => row.map((cell) => harmless(cell).replace(/\s/g, " ")).join("\t")).join("\n");
-const csv = (cells) =>
-  cells.map((row) => row.map((cell) => `"${harmless(cell).replaceAll('"', '""')}"`).join(",")).join("\r\n");
 
 /** The table: titles, then a row a person; only chapters in which somebody has answered something. */
 function tabulate(rows, chapters) {
@@ -87,52 +83,43 @@ const tableOf = (caption, [head, ...rows]) =>
 export function start(place) {
   adopt(STYLE);
   const chapters = chaptersOf();
-  let files = []; // {name, text}
-  let cells = [];
+  let [files, cells] = [[], []]; // {name, text}; of the table
   const field = element("textarea", { id: "class-codes", rows: 6, spellcheck: "false", autocomplete: "off",
     placeholder: "d2l1.…\nd2l1.…" });
   const chosen = element("input", { type: "file", multiple: true, hidden: true,
     onchange: () => take(chosen.files) });
   const status = element("div", { class: "status", role: "status" });
   const result = element("div", {});
-  const when = (made) => (made ? new Date(made).toLocaleString(document.documentElement.lang,
-    { dateStyle: "medium", timeStyle: "short" }) : words.undated);
+  const tag = language.tag;
+  const day = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
 
   async function take(list) {
-    const fresh = [...list].filter(({ size }) => size <= LARGEST);
-    files = [...files, ...await Promise.all(fresh.map(async (file) => ({ name: file.name, text: await file.text() })))];
-    const refused = [...list].filter(({ size }) => size > LARGEST);
-    await read(refused.map(({ name }) => fill(words.broken, { place: name })));
+    files = [...files, ...await Promise.all([...list].map(async (file) => ({ name: file.name, text: await file.text() })))];
+    await read();
   }
 
-  async function read(refused = []) {
+  async function read() {
     const typed = pieces(field.value, (line) => fill(words.line, { line }));
     const codes = [...typed, ...files.flatMap(({ name, text }) => pieces(text, () => name))];
     const { exercises } = await fetchJson(versioned("moved.json"));
     const { rows, said } = await collect(codes, exercises);
-    rows.sort((a, b) => a.name.localeCompare(b.name, document.documentElement.lang, { numeric: true }));
+    rows.sort((a, b) => a.name.localeCompare(b.name, tag, { numeric: true }));
     cells = tabulate(rows, chapters);
     const summary = codes.length ? fill(plural(words.read, rows.length), { count: rows.length }) : words.nothing;
-    status.replaceChildren(...[summary, ...refused, ...said].map((text) => element("p", {}, text)));
+    status.replaceChildren(...[summary, ...said].map((text) => element("p", {}, text)));
     const hard = stuck(rows, chapters).map(({ page, id, solved, open }) =>
-      [element("a", { href: `${page}.html` }, id), open, solved].map((cell) => cell.nodeType ? cell : String(cell)));
+      [element("a", { href: `${page}.html` }, id), `${open}`, `${solved}`]);
     result.replaceChildren(...(rows.length ? [
-      tableOf(words.caption, cells.map((row, i) => i ? row.with(1, when(row[1])) : row)),
-      element("p", { class: "buttons" }, button(words.sheet, copy), " ", button(words.save, save)),
+      tableOf(words.caption, cells.map((row, i) => i ? row.with(1, row[1] ? day.format(new Date(row[1])) : words.undated) : row)),
+      element("p", { class: "buttons" }, button(words.sheet, copy)),
     ] : []), ...(hard.length ? [tableOf(words.hard, [[words.exercise, words.open, words.solved], ...hard])] : []));
   }
 
   const copy = async () => status.replaceChildren((await copyText(tsv(cells))) ? words.copied : words.copy_failed);
-  function save() {
-    const href = URL.createObjectURL(new Blob([`\ufeff${csv(cells)}`], { type: "text/csv" }));
-    element("a", { href, download: "d2lmini-class.csv" }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 1000);
-  }
   function clear() {
     files = [];
-    field.value = chosen.value = "";
+    for (const one of [field, chosen]) one.value = "";
     for (const node of [status, result]) node.replaceChildren();
-    field.focus();
   }
   place.ondragover = (event) => event.preventDefault();
   place.ondrop = (event) => {
@@ -141,7 +128,7 @@ export function start(place) {
     take(event.dataTransfer.files);
   };
   place.replaceChildren(element("label", { for: field.id }, words.label), field,
-    element("p", { class: "buttons" }, button(words.show, () => read(), { class: "main" }), " ",
+    element("p", { class: "buttons" }, button(words.show, read, { class: "main" }), " ",
       button(words.files, () => chosen.click()), " ", button(words.clear, clear)),
     chosen, status, result);
 }
