@@ -92,13 +92,15 @@ export function start(place) {
   const result = element("div", {});
   const tag = language.tag;
   const day = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
+  const when = (made) => (made ? day.format(new Date(made)) : words.undated);
 
   async function take(list) {
-    files = [...files, ...await Promise.all([...list].map(async (file) => ({ name: file.name, text: await file.text() })))];
-    await read();
+    const read = async (file) => ({ name: file.name, text: await file.text() });
+    files = [...files, ...await Promise.all([...list].map(read))];
+    await show();
   }
 
-  async function read() {
+  async function show() {
     const typed = pieces(field.value, (line) => fill(words.line, { line }));
     const codes = [...typed, ...files.flatMap(({ name, text }) => pieces(text, () => name))];
     const { exercises } = await fetchJson(versioned("moved.json"));
@@ -110,7 +112,7 @@ export function start(place) {
     const hard = stuck(rows, chapters).map(({ page, id, solved, open }) =>
       [element("a", { href: `${page}.html` }, id), `${open}`, `${solved}`]);
     result.replaceChildren(...(rows.length ? [
-      tableOf(words.caption, cells.map((row, i) => i ? row.with(1, row[1] ? day.format(new Date(row[1])) : words.undated) : row)),
+      tableOf(words.caption, cells.map((row, i) => (i ? row.with(1, when(row[1])) : row))),
       element("p", { class: "buttons" }, button(words.sheet, copy)),
     ] : []), ...(hard.length ? [tableOf(words.hard, [[words.exercise, words.open, words.solved], ...hard])] : []));
   }
@@ -128,7 +130,7 @@ export function start(place) {
     take(event.dataTransfer.files);
   };
   place.replaceChildren(element("label", { for: field.id }, words.label), field,
-    element("p", { class: "buttons" }, button(words.show, read, { class: "main" }), " ",
+    element("p", { class: "buttons" }, button(words.show, show, { class: "main" }), " ",
       button(words.files, () => chosen.click()), " ", button(words.clear, clear)),
     chosen, status, result);
 }
