@@ -225,6 +225,9 @@ def test_whole_mails_are_read(desk: Page) -> None:
         f"From: an@course.test\n\nMy code: {wrapped}\nBest wishes,\nAn\n\nShe wrote:\n{quoted}\n> Thanks!",
     )
     assert [row[0] for row in table(desk)[1:]] == ["Lê An"]
+    assert "no progress code" not in (
+        desk.locator(".class-table .status").text_content() or ""
+    )  # both were whole
     show(desk, "Dear teacher, I have lost it.")
     expect(desk.locator(".class-table .status")).to_contain_text(WORDS["broken"].format(place="line 1"))
     expect(desk.locator(".class-table table")).to_have_count(0)
