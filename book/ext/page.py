@@ -94,12 +94,10 @@ class Translator(HTML5Translator):
             self.body.append(f'<div class="class-table"><p>{needs}</p></div>\n')
         self.body.append("</section>\n")
 
-    def depart_reference(self, node: nodes.Element) -> None:
-        super().depart_reference(node)
-        page, _, anchor = node.get("refuri", "").partition(".html#")
-        if self.builder.current_docname == "teaching" and anchor and is_within(node, nodes.entry):
-            slides = escape(words(self.config.d2lmini_language)["site"]["teaching"]["slides"])
-            self.body.append(f' <a href="{page}.html?present=1#{anchor}">{slides}</a>')
+    def visit_reference(self, node: nodes.Element) -> None:
+        if self.builder.current_docname == "teaching" and is_within(node, nodes.entry):  # to slides
+            node["refuri"] = node.get("refuri", "").replace(".html#", ".html?present=1#")
+        super().visit_reference(node)
 
     def visit_title(self, node: nodes.Element) -> None:
         if not isinstance(node.parent, nodes.section):
