@@ -24,6 +24,7 @@ NAMES = {
     "review": ("review.script",),
     "search": ("dialogs.search",),
     "slides": ("slides",),
+    "teaching": ("teaching.script", "script"),
     "terms": ("terms",),
     "widgets": ("script",),
 }

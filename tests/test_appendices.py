@@ -18,6 +18,8 @@ INTERFACE = {
     "exercise",
     "glossary",
     "hint",
+    "homework",
+    "lesson plan",
     "learning objectives",
     "MiB / GiB",
     "mixed terms (of a score)",

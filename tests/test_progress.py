@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import zlib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -311,6 +312,27 @@ def test_a_code_takes_nothing_away(capsys: pytest.CaptureFixture[str]) -> None:
         second: {"done": True, "given": 2},
         third: {"done": True},
     }
+
+
+def content_of(code: str) -> dict[str, Any]:
+    return json.loads(zlib.decompress(base64.urlsafe_b64decode(code.removeprefix("d2l1.") + "===")))
+
+
+def test_a_code_says_when_it_was_made_and_whose_it_is_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    keep({NAMES[0]: {"done": True}})
+    d2l.progress(name=" Lê Thị Hoa ")
+    named = content_of(capsys.readouterr().out.splitlines()[-1])
+    assert named["name"] == "Lê Thị Hoa" and named["answers"] == {NAMES[0]: {"done": True}}
+    made = datetime.strptime(named["made"], "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
+    assert abs((datetime.now(UTC) - made).total_seconds()) < 3600
+    assert content_of(shown_code(capsys)).keys() == {"d2lmini", "made", "answers"}
+
+
+@pytest.mark.parametrize("name", ["x" * 61, 7, None, ["An"]])
+def test_a_name_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], name: Any) -> None:
+    with pytest.raises(ValueError, match=r"^name: got .*at most 60 letters; shorten it"):
+        d2l.progress(FIRST_CODE, name=name)
+    assert progress.answers() == {} and capsys.readouterr().out == ""
 
 
 def packed(text: str) -> str:

@@ -114,7 +114,10 @@ def test_the_progress_dialog_answers_where_one_looks(
     expect(status).to_have_text(WORDS["dialogs"]["progress"]["import_done"]["one"].format(count=1))
     expect(dialog.locator("dd").first).to_have_text("1 / 1")
     assert unseen(status, dialog.locator("dd").first) == []
-    assert dialog.locator("label").inner_text() == WORDS["code_label"]
+    assert dialog.locator(".code label").inner_text() == WORDS["code_label"]
+    name = dialog.locator(".name input")
+    name.scroll_into_view_if_needed()
+    assert unseen(name, dialog.locator(".name label")) == []
     assert WORDS["code_copy"] in WORDS["code_label"] and "d2l.progress()" in WORDS["code_label"]
 
 

@@ -74,7 +74,7 @@ def broken_links(site: Path) -> list[str]:
         for link in page.links:
             if re.match(r"(https?|data|mailto):", link):
                 continue
-            address, anchor = urldefrag(link.split("?")[0] if "#" not in link else link)
+            address, anchor = urldefrag(re.sub(r"\?[^#]*", "", link))  # ?present=1#section: a section, too
             target = (path.parent / unquote(address)).resolve() if address else path
             lost = anchor and target in pages and unquote(anchor) not in pages[target].ids
             if lost or not target.exists():

@@ -90,7 +90,15 @@ class Translator(HTML5Translator):
             label = escape(words(self.config.d2lmini_language)["site"]["progress_manage"])
             button = f'<button data-opens="progress" aria-haspopup="dialog">{label}</button>'
             self.body.append(f'<p class="buttons">{button}</p>\n')
+        if "class-table" in node["ids"]:
+            needs = escape(words(self.config.d2lmini_language)["site"]["teaching"]["needs"])
+            self.body.append(f'<div class="class-table"><p>{needs}</p></div>\n')
         self.body.append("</section>\n")
+
+    def visit_reference(self, node: nodes.Element) -> None:
+        if self.builder.current_docname == "teaching" and is_within(node, nodes.entry):  # to slides
+            node["refuri"] = node.get("refuri", "").replace(".html#", ".html?present=1#")
+        super().visit_reference(node)
 
     def visit_title(self, node: nodes.Element) -> None:
         if not isinstance(node.parent, nodes.section):

@@ -13,6 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -26,6 +27,7 @@ from d2lmini.notebook.content import chapter_numbers, exercise_names, former_nam
 
 PROGRESS_FILE = "d2lmini-progress.json"
 _CODE = "d2l1."  # how a progress code begins; zlib-compressed JSON in base64url follows
+_NAME_LIMIT = 60  # letters
 _CODE_LIMIT = 1 << 20  # bytes, unpacked: some hundred times what all exercises need
 _PATIENCE = 10  # seconds to wait for another kernel that saves
 # what json.loads and _checked raise for a text that is no progress
@@ -36,7 +38,7 @@ _unsaved: Answers = {}  # answers of this session that the file could not take y
 _shown: "WeakValueDictionary[str, Any]" = WeakValueDictionary()  # the widget that shows an exercise now
 
 
-def progress(code: str | None = None) -> None:
+def progress(code: str | None = None, name: str = "") -> None:
     """Print how many exercises of each chapter are done, and a code that holds the answers.
 
     Colab forgets its files when it closes. The progress panel of the website accepts this code, and shows one
@@ -45,30 +47,35 @@ def progress(code: str | None = None) -> None:
     Args:
         code: a code from here or from the website. Its answers join those that are there already; what is
             done stays done.
+        name: whose answers they are, for a teacher: the code then carries the name. Every code says when it
+            was made.
 
     Raises:
-        ValueError: `code` is not such a code, or a part of it is missing. Nothing is changed then.
+        ValueError: `code` is not such a code, or a part of it is missing; `name` is no text, or too long.
+            Nothing is changed then.
 
     Example:
         >>> progress()  # doctest: +ELLIPSIS
         1 self-attention: ... of ... done
         ...
     """
+    if not isinstance(name, str) or len(name) > _NAME_LIMIT:
+        raise ValueError(f"name: got {name!r}; a name is a text of at most {_NAME_LIMIT} letters; shorten it")
     if code is not None:
         taken, before = unpack(code), answers()
-        _save({name: answer for name, answer in taken.items() if _replaces(answer, before.get(name, {}))})
+        _save({key: answer for key, answer in taken.items() if _replaces(answer, before.get(key, {}))})
         print(message("progress_taken", count=len(taken)))
     answers_by_name = answers()
     chapters: dict[str, list[bool]] = {}
-    for name in exercise_names():
-        done = bool(answers_by_name.get(name, {}).get("done"))
-        chapters.setdefault(name.split("/")[0], []).append(done)
-    for name, number in chapter_numbers().items():
-        states = chapters[name]
-        print(message("progress_done", chapter=f"{number} {name}", done=sum(states), total=len(states)))
+    for exercise in exercise_names():
+        done = bool(answers_by_name.get(exercise, {}).get("done"))
+        chapters.setdefault(exercise.split("/")[0], []).append(done)
+    for chapter, number in chapter_numbers().items():
+        states = chapters[chapter]
+        print(message("progress_done", chapter=f"{number} {chapter}", done=sum(states), total=len(states)))
     if answers_by_name:
         print(message("progress_file", file=PROGRESS_FILE))
-        print(pack(answers_by_name))
+        print(pack(answers_by_name, name))
 
 
 def _replaces(answer: dict[str, Any], before: dict[str, Any]) -> bool:
@@ -213,9 +220,11 @@ def _warn(key: str) -> None:
 # ---- the code
 
 
-def pack(answers_by_name: Answers) -> str:
-    """Return answers as a code, which the website and `progress` accept."""
-    text = json.dumps({"d2lmini": 1, "answers": answers_by_name}, ensure_ascii=False, separators=(",", ":"))
+def pack(answers_by_name: Answers, name: str = "") -> str:
+    """Return answers as a code, which the website and `progress` accept; it says when it was made."""
+    made = {"made": f"{datetime.now(UTC):%Y-%m-%dT%H:%MZ}"} | ({"name": name.strip()} if name.strip() else {})
+    content = {"d2lmini": 1, **made, "answers": answers_by_name}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     packed = base64.urlsafe_b64encode(zlib.compress(text.encode(errors="replace"), 9))
     return _CODE + packed.decode().rstrip("=")
 

@@ -448,3 +448,7 @@ else if (document.querySelector(".to-offline")) {
 
 // The page of questions about the parts of the course
 if (document.querySelector("[data-part]") && page.dataset.states) load("review").then(({ start }) => start(host));
+
+// The page for teachers: what a class has solved
+const classTable = document.querySelector(".class-table");
+if (classTable) load("teaching").then(({ start }) => start(classTable));
