@@ -79,4 +79,13 @@ export const MISSIONS = {
   },
   alike: ({ weights }) => weights.flat().every((weight) => Math.abs(weight - 0.2) <= 0.01),
   alone: ({ weights, asking }) => Math.max(...weights[asking]) >= 0.95,
+  same({ X, Q, weights, scale }) {
+    const plain = attend(X, { q: IDENTITY, k: IDENTITY, v: IDENTITY }, scale).weights;
+    const longer = X.every((x, i) => Math.hypot(...x) > SAME && Math.hypot(...Q[i]) >= 2 * Math.hypot(...x) - SAME);
+    return longer && weights.every((row, i) => row.every((weight, j) => Math.abs(weight - plain[i][j]) <= 0.01));
+  },
 };
+const IDENTITY = [
+  [1, 0],
+  [0, 1],
+];
