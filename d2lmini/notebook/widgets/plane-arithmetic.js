@@ -3,13 +3,7 @@
 import { softmax } from "./arithmetic.js";
 
 /** The five unit vectors of the chapter: cats, and, dogs, drink, milk. */
-export const TOKENS = [
-  [1, 0],
-  [-0.6, -0.8],
-  [0.96, 0.28],
-  [0.28, 0.96],
-  [0, 1],
-];
+export const TOKENS = [[1, 0], [-0.6, -0.8], [0.96, 0.28], [0.28, 0.96], [0, 1]];
 export const CATS = 0;
 export const MILK = 4;
 
@@ -85,7 +79,4 @@ export const MISSIONS = {
     return longer && weights.every((row, i) => row.every((weight, j) => Math.abs(weight - plain[i][j]) <= 0.01));
   },
 };
-const IDENTITY = [
-  [1, 0],
-  [0, 1],
-];
+const IDENTITY = [[1, 0], [0, 1]];

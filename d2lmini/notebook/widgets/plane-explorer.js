@@ -15,18 +15,16 @@ import STYLE from "./plane-explorer.css";
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = { TOKENS, MISSIONS, attend, foot, hull, largest, opposites, product };
 
-// a picture: what it draws of the result, the rows that can be dragged in it, its scale, its color
-const PLANES = {
-  tokens: { points: "X", held: "X", range: "x", color: "text" },
-  queries: { points: "Q", held: "q", range: "qk", color: "query" },
-  keys: { points: "K", held: "k", range: "qk", color: "key" },
-  values: { points: "V", held: "v", range: "v", color: "value" },
-};
-const COLORS = { q: "query", k: "key", v: "value" };
 const NEAREST = 1.4; // how far from the axes a token may go
 const GREATEST = 20; // the largest number of a matrix
-const RANGES = [[1.5, 1], [3, 2], [7, 5], [15, 10], [30, 20], [60, 40], [100, 80]]; // half a picture, the circle in it
-const GRAINS = { 1.5: 0.05, 3: 0.1, 7: 0.2, 15: 0.5 };
+// a picture: what it draws of the result, the rows that can be dragged in it and how far, its scale, its color
+const PLANES = {
+  tokens: { points: "X", held: "X", most: NEAREST, range: "x", color: "text" },
+  queries: { points: "Q", held: "q", most: GREATEST, range: "qk", color: "query" },
+  keys: { points: "K", held: "k", most: GREATEST, range: "qk", color: "key" },
+  values: { points: "V", held: "v", most: GREATEST, range: "v", color: "value" },
+};
+const RANGES = [1.5, 3, 7, 15, 30, 60, 100]; // half a picture's width
 const TURNS = [0, 1, -1, 2, -2, 3, -3, 4].map((eighth) => (eighth * Math.PI) / 4);
 const GAP = 8; // pixels between two pictures
 const APART = 6; // pixels: a finger that has moved so far does not tap
@@ -50,49 +48,34 @@ function rowsIn(text, usual, most) {
 
 const scaled = (factor) => [[factor, 0], [0, factor]];
 const START = { X: TOKENS, q: scaled(1), k: scaled(1), v: scaled(1), asking: MILK, scale: true };
-const REST = { held: null, refused: null }; // the scales while something is dragged; what was no number
+const REST = { held: null, typed: null }; // the scales while something is dragged; a number that is being written
 
 function derived(state) {
   const result = attend(state.X, state, state.scale);
-  const fit = (...rows) => {
-    const reach = 1.1 * Math.max(...rows.flat(2).map(Math.abs));
-    return (RANGES.find(([range]) => range >= reach) ?? RANGES.at(-1))[0];
-  };
+  const fit = (...rows) => RANGES.find((range) => range >= 1.1 * Math.max(...rows.flat(2).map(Math.abs))) ?? 100;
   const ranges = { x: 1.5, qk: fit(result.Q, result.K, state.q, state.k), v: fit(result.V, state.v) };
-  return { ...result, X: state.X, asking: state.asking, scale: state.scale, ranges: state.held ?? ranges };
+  return { ...state, ...result, ranges: state.held ?? ranges };
 }
 
-/** What there is to tell of a result that a task asks for. */
-const TELLS = {
-  milk: (_, { Q, K, scores, weights }) => ({
-    q: pair(Q[MILK]), k: pair(K[CATS]), s: fixed(scores[MILK][CATS], 2), p: weights[MILK][CATS].toFixed(3), ...PLACES,
-  }),
-  away: ({ q, k }) => ({ m: rowsOf(product(q, k)) }),
-  alike({ q, k }, { weights }) {
-    const [low, high] = [Math.min(...weights.flat()), Math.max(...weights.flat())];
-    return { m: rowsOf(product(q, k)), low: low.toFixed(3), high: high.toFixed(3) };
-  },
-  alone({ asking }, { scores, weights, outputs, V }) {
+/** A task: what there is to tell of a result that it asks for, and matrices that lead to one. */
+function task(name, solution, tell) {
+  const done = (_, now) => MISSIONS[name](now) && { m: rowsOf(product(now.q, now.k)), ...PLACES, ...tell(now) };
+  return { scene: {}, done, values: PLACES, answer: () => done(null, derived({ ...START, ...solution })) };
+}
+const PLACES = { asker: tokens[MILK], heard: tokens[CATS] };
+const TASKS = [
+  task("milk", { q: [[1, 0], [1, 0]] }, ({ Q, K, scores, weights }) =>
+    ({ q: pair(Q[MILK]), k: pair(K[CATS]), s: fixed(scores[MILK][CATS], 2), p: fixed(weights[MILK][CATS], 3) })),
+  task("away", { q: scaled(-1) }, () => ({})),
+  task("alike", { q: scaled(0) }, ({ weights }) =>
+    ({ low: fixed(Math.min(...weights.flat()), 3), high: fixed(Math.max(...weights.flat()), 3) })),
+  task("alone", { q: scaled(12), k: scaled(12) }, ({ asking, scores, weights, outputs, V }) => {
     const [to] = largest(weights[asking]);
     const [top, next] = scores[asking].toSorted((a, b) => b - a);
-    const d = Math.hypot(outputs[asking][0] - V[to][0], outputs[asking][1] - V[to][1]);
-    const [p, gap] = [weights[asking][to].toFixed(3), fixed(top - next, 1)];
-    return { asker: tokens[asking], heard: tokens[to], p, gap, d: d.toFixed(2) };
-  },
-  same: ({ q, k }) => ({ q: rowsOf(q), k: rowsOf(k), m: rowsOf(product(q, k)) }),
-};
-const PLACES = { asker: tokens[MILK], heard: tokens[CATS] };
-const task = (name, solution) => {
-  const done = (state, now) => MISSIONS[name](now) && TELLS[name](state, now);
-  const solved = { ...START, ...solution };
-  return { scene: {}, done, values: PLACES, answer: () => done(solved, derived(solved)) };
-};
-const TASKS = [
-  task("milk", { q: [[1, 0], [1, 0]] }),
-  task("away", { q: scaled(-1) }),
-  task("alike", { q: scaled(0) }),
-  task("alone", { q: scaled(12), k: scaled(12) }),
-  task("same", { q: scaled(2), k: scaled(0.5) }),
+    const d = Math.hypot(outputs[asking][0] - V[to][0], outputs[asking][1] - V[to][1]).toFixed(2);
+    return { asker: tokens[asking], heard: tokens[to], p: fixed(weights[asking][to], 3), gap: fixed(top - next, 1), d };
+  }),
+  task("same", { q: scaled(2), k: scaled(0.5) }, ({ q, k }) => ({ q: rowsOf(q), k: rowsOf(k) })),
 ];
 
 // ---- a picture: arrows from 0, and what can be taken hold of
@@ -122,24 +105,23 @@ const STAR = Array.from({ length: 10 }, (_, i) => {
   return `${round(far * Math.sin(angle), 1)} ${round(-far * Math.cos(angle), 1)}`;
 }).join("L");
 // tokens end in arrow heads, queries in circles, keys in squares, values in triangles: color is not all
-const HEADS = { query: "M-4.5 0a4.5 4.5 0 0 0 9 0a4.5 4.5 0 0 0-9 0", key: "M-4-4h8v8h-8Z", value: "M0-6l5.5 10h-11Z" };
+const HEADS = {
+  text: "M3 0-9 5-9-5Z", query: "M-4.5 0a4.5 4.5 0 0 0 9 0a4.5 4.5 0 0 0-9 0",
+  key: "M-4-4h8v8h-8Z", value: "M0-6l5.5 10h-11Z",
+};
 
 /** The line of the query through the keys, and a perpendicular from each of them. */
 function lineOf(query, keys, { at, path, range, size }) {
   const length = Math.hypot(...query);
   if (length === 0) return null;
   const end = query.map((value) => (value / length) * range * (1 - 16 / size));
-  const feet = keys.map((key, j) => {
-    const there = foot(key, query);
-    const dot = h("circle", { r: 3.2, fill: "var(--w-bg)", stroke: "var(--w-key)", "stroke-width": 1.5 });
-    return [
-      h("path", { key: j, class: "foot", d: path([key, there]), stroke: "var(--w-key)", "stroke-dasharray": "2 3" }),
-      h("g", { key: `${j}.`, style: moved(at(there)) }, dot),
-    ];
-  });
+  const feet = keys.map((key, j) => h("g", { key: j, class: "foot", stroke: "var(--w-key)" },
+    h("path", { d: path([key, foot(key, query)]), "stroke-dasharray": "2 3" }),
+    h("circle", { r: 3.2, fill: "var(--w-bg)", style: moved(at(foot(key, query))) })));
   const dashed = { stroke: "var(--w-query)", "stroke-width": 1.6, "stroke-dasharray": "6 4" };
   return h("g", {}, h("path", { d: path([end.map((value) => -value), end]), ...dashed }), feet,
-    h("g", { style: moved(at(end)) }, h("path", { d: "M7 0-4 5-4-5Z", fill: "var(--w-query)", transform: turned(query) })));
+    h("g", { style: moved(at(end)) },
+      h("path", { d: "M7 0-4 5-4-5Z", fill: "var(--w-query)", transform: turned(query) })));
 }
 
 /** The fence around the values, and from the output to each of them a line as wide as the weight. */
@@ -157,34 +139,29 @@ function Drawing({ plane, state, now, size }) {
   const at = ([x, y]) => [round(size / 2 + (x * size) / 2 / range, 1), round(size / 2 - (y * size) / 2 / range, 1)];
   const path = (corners) => `M${corners.map((corner) => at(corner).join(" ")).join("L")}`;
   const scene = { at, path, range, size };
-  const [ink, isMatrix, query] = [`var(--w-${color})`, held !== "X", now.Q[state.asking]];
-  const circle = new Map(RANGES).get(range);
+  const [ink, isMatrix, circle] = [`var(--w-${color})`, held !== "X", Math.floor(0.8 * range)];
   const around = ([x, y], far) => [x - far, y - far, x + far, y + far];
   const taken = [...points.map((point) => around(at(point), 5)), ...rows.map((row) => around(at(row), 9))];
   const name = namer(size, taken);
   const asks = (i) => i === state.asking && ["query", "text"].includes(color);
   const strong = { fill: ink, "font-weight": 650 };
   const names = points.map((_, i) => i).toSorted((a, b) => asks(b) - asks(a)).map((i) =>
-    name(tokens[i], at(points[i]), points[i], isMatrix ? 13 : 11, { key: i, ...strong, "font-weight": asks(i) ? 650 : 400 }));
+    name(tokens[i], at(points[i]), points[i], 13, { ...strong, key: i, "font-weight": asks(i) ? 650 : 400 }));
   if (isMatrix)
     names.push(...rows.map((row, i) => name(String(i + 1), at(row), row.map((value) => -value), 13, strong)));
   const arrow = (point, i) => {
     const faint = i !== state.asking && color === "query" ? 0.4 : 1;
-    const head = { fill: ink, "fill-opacity": faint };
-    return h("g", { key: i, class: "arrow" },
-      held !== "v" && h("path", { d: path([[0, 0], point]), stroke: ink, "stroke-width": 2, opacity: 0.9 * faint }),
-      h("g", { style: moved(at(point)) }, HEADS[color]
-        ? h("path", { class: "head", d: HEADS[color], ...head })
-        : h("path", { class: "head", d: "M3 0-9 5-9-5Z", transform: turned(point), ...head })));
+    return h("g", { key: i, opacity: faint },
+      held !== "v" && h("path", { d: path([[0, 0], point]), stroke: ink, "stroke-width": 2 }),
+      h("g", { style: moved(at(point)), fill: ink },
+        h("path", { class: "head", d: HEADS[color], transform: isMatrix ? null : turned(point) })));
   };
-  const corners = isMatrix && [[0, 0], rows[0], [rows[0][0] + rows[1][0], rows[0][1] + rows[1][1]], rows[1]];
   return h("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true", "data-range": range },
     h("path", { d: `M0 ${size / 2}H${size}M${size / 2} 0V${size}`, stroke: "var(--w-hairline)" }),
-    h("circle", { cx: size / 2, cy: size / 2, r: (circle * size) / 2 / range, fill: "none", stroke: "var(--w-hairline)" }),
-    isMatrix && h("path", { d: `${path(corners)}Z`, fill: ink, "fill-opacity": 0.07 }),
+    h("circle", { cx: size / 2, cy: size / 2, r: (circle * size) / 2 / range, class: "circle" }),
     isMatrix && rows.map((row, i) =>
       h("path", { key: i, d: path([[0, 0], row]), stroke: ink, "stroke-width": 6, opacity: 0.22 })),
-    held === "k" && lineOf(query, points, scene),
+    held === "k" && lineOf(now.Q[state.asking], points, scene),
     held === "v" && fenceOf(points, now.weights[state.asking], now.outputs[state.asking], scene),
     points.map(arrow),
     held === "v" && h("g", { class: "output", style: moved(at(now.outputs[state.asking])) },
@@ -198,7 +175,7 @@ function Drawing({ plane, state, now, size }) {
  * up or down that begins on another point scrolls the page. The nearest of what lies below is moved.
  */
 function dragging(plane, { state, now, act }) {
-  const [rows, range, most] = [state[plane.held], now.ranges[plane.range], plane.held === "X" ? NEAREST : GREATEST];
+  const [rows, range] = [state[plane.held], now.ranges[plane.range]];
   const place = ({ currentTarget, clientX, clientY }) => {
     const { left, top, width } = currentTarget.getBoundingClientRect();
     return [clientX - left - width / 2, top + width / 2 - clientY].map((pixels) => (pixels * 2 * range) / width);
@@ -220,11 +197,10 @@ function dragging(plane, { state, now, act }) {
       const pick = event.target.closest(".pick");
       if (!pick || event.button > 0 || act.grip) return;
       event.preventDefault(); // or the press takes the focus away again
-      const there = place(event);
-      const far = rows.map((row) => Math.hypot(row[0] - there[0], row[1] - there[1]));
+      const [x, y] = place(event);
+      const far = rows.map((row) => Math.hypot(row[0] - x, row[1] - y));
       const i = far.indexOf(Math.min(...far));
-      const offset = rows[i].map((value, axis) => value - there[axis]);
-      act.grip = { i, offset, from: [event.clientX, event.clientY], plane };
+      act.grip = { i, offset: [rows[i][0] - x, rows[i][1] - y], from: [event.clientX, event.clientY], plane };
       if (event.pointerType !== "touch" || pick.matches(":focus")) follow(event);
     },
     onPointerMove(event) {
@@ -236,7 +212,7 @@ function dragging(plane, { state, now, act }) {
         else follow(event);
       }
       if (!act.grip?.follows) return;
-      const [grain, edge] = [plane.held === "X" ? 0.02 : (GRAINS[range] ?? 1), Math.min(most, range)];
+      const [grain, edge] = [Number((range / 30).toPrecision(1)), Math.min(plane.most, range)];
       const row = place(event).map((value, axis) =>
         round(clamp(Math.round((value + grip.offset[axis]) / grain) * grain, -edge, edge)));
       act.set({ [plane.held]: rows.with(grip.i, row) });
@@ -249,7 +225,7 @@ function dragging(plane, { state, now, act }) {
 function Plane({ name, size, ...parts }) {
   const { state, now, act } = parts;
   const plane = PLANES[name];
-  const [rows, range, most] = [state[plane.held], now.ranges[plane.range], plane.held === "X" ? NEAREST : GREATEST];
+  const [rows, range, most] = [state[plane.held], now.ranges[plane.range], plane.most];
   const push = (event, i) => {
     const length = event.shiftKey ? 0.01 : 0.1;
     const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
@@ -277,7 +253,7 @@ function Plane({ name, size, ...parts }) {
 function Asks({ state, act }) {
   const walk = (event) => {
     const to = placeByKey(event, state.asking, tokens.length);
-    if (to !== undefined) act.change({ asking: to, refused: null }, "[role=radio][aria-checked=true]");
+    if (to !== undefined) act.change({ asking: to, typed: null }, "[role=radio][aria-checked=true]");
   };
   const radio = (token, i) => press(token, () => act.set({ asking: i }), {
     key: i, role: "radio", "aria-checked": String(i === state.asking), tabIndex: i === state.asking ? 0 : -1,
@@ -300,35 +276,34 @@ const framed = (name, color, cells) => h("div", { class: "matrix", role: "group"
 
 /** A number as readers write it is taken; what is none, or too large, changes nothing. */
 function Matrices({ state, act }) {
-  const { refused } = state;
+  const { typed } = state;
   const cell = (name, i, j) => {
     const place = `${name}${i}${j}`;
     const take = ({ target: { value: text } }) => {
       const read = readings(text, language).filter((value) => Math.abs(value) <= GREATEST);
-      if (read.length !== 1) return act.set({ refused: { place, text } });
+      if (read.length !== 1) return act.set({ typed: { place, text, refused: true } });
       const row = state[name][i].with(j, round(read[0], 4));
       return act.set({ [name]: state[name].with(i, row) });
     };
     return h("input", {
       key: place, type: "text", inputMode: "text", // a phone's keyboard for decimals has no minus
       autocomplete: "off", "aria-label": fill(words.cell, { matrix: `W_${name}`, i: i + 1, j: j + 1 }),
-      "aria-invalid": refused?.place === place ? "true" : null,
-      value: refused?.place === place ? refused.text : shown(state[name][i][j], 4), onChange: take,
+      "aria-invalid": typed?.refused && typed.place === place ? "true" : null,
+      value: typed?.place === place ? typed.text : shown(state[name][i][j], 4),
+      onInput: (event) => act.set({ typed: { place, text: event.target.value } }), onChange: take,
       // JupyterLab keeps the key from the browser, which would tell of the change
       onKeyDown: (event) => event.key === "Enter" && take(event),
     });
   };
   const cells = (name) => [0, 1].flatMap((i) => [0, 1].map((j) => cell(name, i, j)));
-  return h("div", { class: "matrices" }, [..."qkv"].map((name) => framed(`W_${name}`, COLORS[name], cells(name))),
-    h("p", { class: "refused", role: "alert" }, refused && fill(words.refused, { text: refused.text })));
+  return h("div", { class: "matrices" }, Object.values(PLANES).slice(1).map(({ held, color }) =>
+    framed(`W_${held}`, color, cells(held))),
+    h("p", { class: "refused", role: "alert" }, typed?.refused && fill(words.refused, typed)));
 }
 
 function More({ state, now, act, wide }) {
   const line = (row, i) => h("tr", { key: i, "data-asks": i === state.asking }, h("th", { scope: "row" }, tokens[i]),
-    row.map((weight, j) => {
-      const background = `color-mix(in srgb, var(--w-query) ${round(50 * weight, 1)}%, var(--w-bg))`;
-      return h("td", { key: j, style: { background } }, weight.toFixed(2));
-    }));
+    row.map((weight, j) => h("td", { key: j, style: { "--share": round(weight) } }, weight.toFixed(2))));
   const scores = now.scores[state.asking].map((score, j) => h("td", { key: j }, fixed(score, 2)));
   const numbers = product(state.q, state.k).flat().map((value, i) => h("span", { key: i }, shown(value)));
   const head = h("tr", {}, h("td", {}), tokens.map((token) => h("th", { key: token, scope: "col" }, token)));
@@ -337,8 +312,7 @@ function More({ state, now, act, wide }) {
     h("div", { class: "row" }, framed("W_qW_kᵀ", "text", numbers),
       press([state.scale ? "☑ " : "☐ ", words.scale], () => act.set({ scale: !state.scale }),
         { role: "checkbox", "aria-checked": String(state.scale) })),
-    h("table", {}, h("caption", {}, words.all), h("thead", {}, head),
-      h("tbody", {}, now.weights.map(line)),
+    h("table", {}, h("caption", {}, words.all), h("thead", {}, head), h("tbody", {}, now.weights.map(line)),
       h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, words.score), scores))),
     h("p", { class: "hint" }, words.hint), h("p", { class: "hint" }, words.keyboard));
 }
@@ -346,10 +320,11 @@ function More({ state, now, act, wide }) {
 function View(parts) {
   const { state, act, wide } = parts;
   const size = act.grid ? (act.grid.clientWidth - GAP) / 2 : 170; // it is measured as soon as it is there
+  const planes = Object.keys(PLANES).map((name) => h(Plane, { key: name, name, size, ...parts }));
+  const held = { "data-held": String(Boolean(state.held)), ref: (node) => (act.grid = node) };
   return h("div", { class: "desk" }, h(Task, parts), h(Asks, parts),
-    h("div", { class: "planes", "data-look": "picture", "data-held": String(Boolean(state.held)),
-      ref: (node) => (act.grid = node) }, Object.keys(PLANES).map((name) => h(Plane, { key: name, name, size, ...parts }))),
-    h(Bars, parts), wide && h(Matrices, parts), h(More, parts), h("p", { class: "said unseen", role: "status" }));
+    h("div", { class: "planes", "data-look": "picture", ...held }, planes), h(Bars, parts),
+    wide && h(Matrices, parts), h(More, parts), h("p", { class: "said unseen", role: "status" }));
 }
 
 /** Say who is heard once the hand rests: a change comes with every step of it. */
@@ -374,12 +349,13 @@ export default explorer({
   View,
   derived,
   painted: announce,
-  actions: ({ change }) => ({ set: (next) => change({ refused: null, ...next }) }),
-  link: ({ X, q, k, v, asking, scale }) =>
-    ({ tokens: flat(X), q: flat(q), k: flat(k), v: flat(v), asking, scale }),
+  actions: ({ change }) => ({ set: (next) => change({ typed: null, ...next }) }),
+  link: ({ X, q, k, v, asking, scale }) => ({ tokens: flat(X), q: flat(q), k: flat(k), v: flat(v), asking, scale }),
   begun: (asked) => ({
     X: rowsIn(asked.tokens, TOKENS, NEAREST),
-    ...Object.fromEntries([..."qkv"].map((name) => [name, rowsIn(asked[name], scaled(1), GREATEST)])),
+    q: rowsIn(asked.q, START.q, GREATEST),
+    k: rowsIn(asked.k, START.k, GREATEST),
+    v: rowsIn(asked.v, START.v, GREATEST),
     asking: clampInteger(asked.asking, 0, tokens.length - 1),
     scale: asked.scale,
   }),
