@@ -293,8 +293,8 @@ def test_plane_explorer(host: Host) -> None:
     for _ in range(10):  # JupyterLab has shortcuts for arrow keys of its own
         explorer.page.keyboard.press("ArrowRight")
         explorer.page.keyboard.press("ArrowDown")
-    assert said(explorer).startswith("milk listens to: cats")
-    assert explorer.locator("[data-done]").count() == 1
+    expect(explorer.locator(".said")).to_have_text(re.compile("^milk listens to: cats"))
+    assert explorer.locator(".marks [data-done=true]").count() == 1
     number = explorer.get_by_label("W_k, row 1, column 1")
     number.fill("-3")
     number.press("Enter")

@@ -1,22 +1,26 @@
-"""Attention in the plane: its numbers are PyTorch's, its missions judge results, the keyboard does it all."""
+"""Attention in the plane: its numbers are PyTorch's, its tasks judge results, scales hold under the hand."""
 
 import math
 import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
 import pytest
 import torch
-from making import asked
+from making import asked, cell, make_book, served
 from pairing import WIDE_AND_NARROW
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
+from test_seen import DESK, PHONE, overlapping, unseen
 
 import d2lmini as d2l
+from book import build as site_builder
 from d2lmini.attention import scaled_dot_product
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import widgets
-from d2lmini.notebook.widgets import module_source
+from d2lmini.notebook.widgets import module_source, stored_explorer
 
 X = [[1.0, 0.0], [-0.6, -0.8], [0.96, 0.28], [0.28, 0.96], [0.0, 1.0]]
 CATS, AND, DOGS, DRINK, MILK = range(5)
@@ -25,6 +29,11 @@ OPPOSITE = [[-1.0, 0.0], [0.0, -1.0]]
 SWAP = [[0.0, 1.0], [1.0, 0.0]]
 ZERO = [[0.0, 0.0], [0.0, 0.0]]
 KIND = "plane-explorer"
+WORDS = {
+    language: words(language)["explorers"]["shared"] | words(language)["explorers"]["plane"]
+    for language in LANGUAGES
+}
+STILL = "() => { for (const one of document.getAnimations()) one.finish(); }"
 
 
 def flat(rows: list[list[float]]) -> str:
@@ -41,7 +50,7 @@ def result(
 def missions(page: Page, asking: int = MILK, tokens: Any = X, **matrices: Any) -> list[str]:
     """The missions that tokens and matrices fulfil."""
     call = """([result, X, asking]) => Object.keys(numbers.MISSIONS)
-        .filter((name) => numbers.MISSIONS[name]({ ...result, X, asking }))"""
+        .filter((name) => numbers.MISSIONS[name]({ ...result, X, asking, scale: true }))"""
     return page.evaluate(call, [result(page, tokens, **matrices), tokens, asking])
 
 
@@ -49,8 +58,31 @@ def numbers_in(page: Page, name: str) -> list[str]:
     return [page.get_by_label(f"W_{name}, row {i}, column {j}").input_value() for i in (1, 2) for j in (1, 2)]
 
 
-def ticks(page: Page) -> list[bool]:
-    return [tick.get_attribute("aria-label") == "done" for tick in page.locator(".tick").all()]
+def done(page: Page) -> bool:
+    return page.locator(".task [role=status]").get_attribute("data-done") == "true"
+
+
+def to_task(page: Page, number: int) -> None:
+    for _ in range(number - 1):
+        page.locator(".task button").nth(2).click()
+
+
+def ring(page: Page, name: str, row: int, language: str = "en") -> Locator:
+    return page.get_by_role("slider", name=WORDS[language]["row"].format(matrix=f"W_{name}", i=row))
+
+
+def write(page: Page, name: str, numbers: list[float], language: str = "en") -> None:
+    """Write numbers into a matrix, row after row."""
+    for at, number in enumerate(numbers):
+        label = WORDS[language]["cell"].format(matrix=f"W_{name}", i=at // 2 + 1, j=at % 2 + 1)
+        page.get_by_label(label).fill(f"{number:g}")
+        page.keyboard.press("Enter")
+
+
+def texts(page: Page) -> list[str]:
+    """What the pictures and the bars show."""
+    return [*page.locator("svg").evaluate_all("(all) => all.map((one) => one.outerHTML)"),
+            page.locator(".bars").inner_text()]  # fmt: skip
 
 
 def place(slider: Locator) -> str | None:
@@ -164,6 +196,9 @@ def test_an_output_never_leaves_the_hull(compute: Any) -> None:
         ("alone", MILK, {"q": [[12, 0], [0, 12]], "k": [[12, 0], [0, 12]]}),
         ("alone", MILK, {"q": [[20, 0], [-20, 10]]}),
         ("alone", MILK, {"q": [[9, 9], [-9, -9]], "tokens": [[0, 0], *X[1:]]}),
+        ("same", MILK, {"q": [[2, 0], [0, 2]], "k": [[0.5, 0], [0, 0.5]]}),
+        ("same", MILK, {"q": [[0, -4], [4, 0]], "k": [[0, -0.25], [0.25, 0]]}),  # both turned
+        ("same", MILK, {"q": [[2, 0], [0, 2]], "tokens": [[0.3, 0.4]] * 5}),  # all keys alike
     ],
 )
 def test_a_mission_has_many_solutions(
@@ -188,6 +223,11 @@ def test_a_mission_has_many_solutions(
         ("alike", MILK, {"q": [[0, 0], [0.3, 0.3]]}),  # some rows are, not all
         ("alone", MILK, {"q": [[12, 0], [0, 12]]}),
         ("alone", MILK, {"q": [[4, 0], [0, 4]]}),  # "and" hears one alone, but milk asks
+        ("same", MILK, {}),
+        ("same", MILK, {"q": [[2, 0], [0, 2]]}),
+        ("same", MILK, {"q": [[1.9, 0], [0, 2]], "k": [[0.5, 0], [0, 0.5]]}),
+        ("same", MILK, {"q": [[2, 0], [0, 2]], "k": [[0.5, 0], [0, -0.5]]}),
+        ("same", MILK, {"tokens": [[0, 0]] * 5}),  # twice nothing is nothing
     ],
 )
 def test_what_only_looks_like_a_solution_is_none(
@@ -203,30 +243,59 @@ def test_alike_means_within_a_hundredth(compute: Any) -> None:
     assert not page.evaluate(reached, [0.211, 0.19, 0.2, 0.2, 0.199])
 
 
-def test_a_tick_stays_and_the_last_mission_has_none(show: Any) -> None:
+SOLUTIONS: list[dict[str, list[float]]] = [
+    {"q": [1, 0, 1, 0]},
+    {"q": [-1, 0, 0, -1]},
+    {"k": [0, 0, 0, 0]},
+    {"q": [12, 0, 0, 12], "k": [12, 0, 0, 12]},
+    {"q": [2, 0, 0, 2], "k": [0.5, 0, 0, 0.5]},
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_task_is_ticked_by_doing_it(show: Any, language: str) -> None:
+    page = show(KIND, language)
+    told = page.locator(".task [role=status]")
+    for number, solution in enumerate(SOLUTIONS):
+        assert told.get_attribute("data-done") == "false"
+        for name, numbers in solution.items():
+            write(page, name, numbers, language)
+        expect(told).to_have_attribute("data-done", "true")
+        assert told.inner_text().startswith("✓") and "{" not in told.inner_text()
+        assert page.locator(".marks [data-done=true]").count() == number + 1
+        if number < 4:
+            page.locator(".task button").nth(2).click()
+    assert page.locator(".task button").nth(2).is_disabled()
+    page.locator(".task button").nth(0).click()
+    expect(told).to_have_attribute("data-done", "true")  # it stays ticked
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_what_a_task_tells_is_computed(show: Any, number: int) -> None:
+    """After a try the answer can be asked for: it is that of a solution, and ticks nothing."""
     page = show(KIND)
-    assert ticks(page) == [False] * 5
-    heading = page.locator(".heading")
-    for preset, done in (
-        ("W_q = −I", 1),
-        ("W_q = 0", 2),
-        ("W_q = W_k = 12 I", 3),
-        ("W_q = W_k = W_v = I", 3),
-    ):
-        page.locator(".presets button").filter(
-            has_text=re.compile(f"^{re.escape(preset.replace('_', ''))}$")
-        ).click()
-        assert heading.inner_text() == f"Missions: {done} of 4"
-    assert ticks(page) == [False, True, True, True, False]
-    page.get_by_label("W_q, row 2, column 1").fill("1")
-    page.get_by_label("W_q, row 2, column 2").fill("0")
-    page.keyboard.press("Enter")
-    assert ticks(page) == [True, True, True, True, False]
-    page.get_by_role("button", name="start again").click()
-    assert ticks(page) == [True, True, True, True, False]
-    expect(page.locator(".missions details p").last).to_be_hidden()
-    page.locator(".missions summary").last.click()
-    expect(page.locator(".missions details p").last).to_contain_text("an average never leaves their hull")
+    to_task(page, number)
+    page.get_by_role("slider", name="dogs").press("ArrowUp")
+    page.get_by_role("button", name=WORDS["en"]["show_answer"]).click()
+    shown = page.locator(".task [role=status]").inner_text()
+    got = [
+        result(page, q=[[1, 0], [1, 0]]),
+        result(page, q=OPPOSITE),
+        result(page, q=ZERO),
+        result(page, q=[[12, 0], [0, 12]], k=[[12, 0], [0, 12]]),
+        result(page, q=[[2, 0], [0, 2]], k=[[0.5, 0], [0, 0.5]]),
+    ][number - 1]
+    row, scores = got["weights"][MILK], sorted(got["scores"][MILK])
+    distance = math.dist(got["outputs"][MILK], X[MILK])
+    assert [
+        f"{got['scores'][MILK][CATS]:.2f}, so the largest weight, {row[CATS]:.3f}" in shown,
+        "rows (−1, 0), (0, −1)" in shown,
+        f"between {min(row):.3f} and {max(row):.3f}" in shown,
+        f"with {max(row):.3f}: its score leads by {scores[-1] - scores[-2]:.1f}" in shown
+        and f"is {distance:.2f} away" in shown,
+        "rows (2, 0), (0, 2)" in shown and "rows (1, 0), (0, 1), and it alone" in shown,
+    ][number - 1], shown
+    assert not done(page)
 
 
 # ---- by hand
@@ -255,7 +324,7 @@ def test_by_keyboard_a_token_moves_and_says_where_it_is(show: Any) -> None:
     assert page.evaluate("scrollY") == page.evaluate("(keys) => scrollY", None)
 
 
-def test_by_keyboard_the_first_mission_is_done(show: Any) -> None:
+def test_by_keyboard_the_first_task_is_done(show: Any) -> None:
     """Tab to row 2 of W_q and turn it: no mouse."""
     page = show(KIND)
     page.locator("[role=radio][aria-checked=true]").focus()
@@ -266,8 +335,8 @@ def test_by_keyboard_the_first_mission_is_done(show: Any) -> None:
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowDown")
     assert numbers_in(page, "q") == ["1", "0", "1", "0"]
-    assert ticks(page) == [True, False, False, False, False]
-    status = page.get_by_role("status")
+    assert done(page)
+    status = page.locator(".said")
     expect(status).to_have_text(re.compile(r"milk listens to: cats 0\.\d{3}, dogs 0\.\d{3}, "))
 
 
@@ -275,11 +344,11 @@ def test_it_is_announced_once_the_hand_rests(show_apart: Any) -> None:
     page = show_apart(KIND)
     page.clock.install(time=0)
     page.clock.pause_at(1000)
-    status = page.get_by_role("status")
+    status = page.locator(".said")
     page.evaluate(
         """() => {
             window.announced = [];
-            const status = document.querySelector("[role=status]");
+            const status = document.querySelector(".said");
             const watch = new MutationObserver(() => announced.push(status.textContent));
             watch.observe(status, { childList: true });
         }"""
@@ -292,9 +361,11 @@ def test_it_is_announced_once_the_hand_rests(show_apart: Any) -> None:
     page.get_by_role("slider", name="W_k, row 1").press("ArrowRight")
     page.clock.run_for(500)
     assert len(page.evaluate("announced")) == 1
-    page.locator(".presets button").nth(1).click()
+    write(page, "q", [-1, 0, 0, -1])
     page.clock.run_for(500)
-    assert status.inner_text().startswith("Mission 2 is done. milk listens to: and 0.384, ")
+    assert status.inner_text().startswith("milk listens to: and 0.384, ")
+    assert len(page.evaluate("announced")) == 2
+    assert status.get_attribute("role") == page.locator(".task > p").get_attribute("role") == "status"
     page.evaluate("leave()")
 
 
@@ -303,87 +374,133 @@ def test_who_asks_is_chosen_by_arrow_keys(show: Any) -> None:
     page.locator("[role=radio][aria-checked=true]").focus()
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.textContent") == "cats"
-    assert page.locator(".said").inner_text().startswith("cats listens to: cats 0.")
-    assert page.locator(".all tr[data-asks] th").inner_text() == "cats"
+    expect(page.locator(".said")).to_have_text(re.compile(r"cats listens to: cats 0\."))
+    assert page.locator("tr[data-asks=true] th").text_content() == "cats"
     page.keyboard.press("End")
     assert page.locator("[role=radio][aria-checked=true]").inner_text() == "milk"
-    page.locator(".all tbody tr").nth(AND).click()
-    assert page.locator(".row caption").inner_text() == "and asks"
+
+
+def finger(page: Page, start: tuple[float, float], by: tuple[float, float]) -> None:
+    """Move a finger as far as `by`, in steps as small as a finger makes."""
+    tools = page.context.new_cdp_session(page)
+    send = lambda kind, *points: tools.send(  # noqa: E731
+        "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": a, "y": b} for a, b in points]}
+    )
+    send("touchStart", start)
+    for part in range(1, 13):
+        if any(by):
+            send("touchMove", (start[0] + part / 12 * by[0], start[1] + part / 12 * by[1]))
+    send("touchEnd")
 
 
 @pytest.mark.parametrize("touch", [False, True])
 def test_dragging_a_ring_sets_the_row(show: Any, touch: bool) -> None:
-    page = show(KIND, width=375 if touch else 760)
-    ring = page.get_by_role("slider", name="W_q, row 2")
-    ring.scroll_into_view_if_needed()
-    x, y = middle(ring)
-    unit = (middle(page.get_by_role("slider", name="W_q, row 1"))[0]) - x
+    page = show(KIND)
+    second = ring(page, "q", 2)
+    second.scroll_into_view_if_needed()
+    x, y = middle(second)
+    unit = (middle(ring(page, "q", 1))[0]) - x
     by = (unit, unit)  # to the right and down: from (0, 1) to (1, 0), where the other ring is
     if touch:
-        tools = page.context.new_cdp_session(page)
-        send = lambda kind, *points: tools.send(  # noqa: E731
-            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": a, "y": b} for a, b in points]}
-        )
-        send("touchStart", (x, y))
-        for part in (0.3, 0.7, 1):
-            send("touchMove", (x + part * by[0], y + part * by[1]))
-        send("touchEnd")
+        finger(page, (x, y), (0, 0))  # a tap chooses it
+        expect(second).to_be_focused()
+        finger(page, (x, y), by)
     else:
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x + by[0], y + by[1], steps=4)
         page.mouse.up()
     assert numbers_in(page, "q") == ["1", "0", "1", "0"]
-    assert ticks(page)[0]
+    assert done(page)
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "W_q, row 2"
 
 
-def test_what_is_dragged_to_the_edge_gets_room(show: Any) -> None:
+def test_scales_hold_under_the_hand_and_what_reached_the_edge_gets_room(show: Any) -> None:
     page = show(KIND)
-    ring = page.get_by_role("slider", name="W_v, row 1")
-    for _ in range(3):
-        ring.scroll_into_view_if_needed()
-        x, y = middle(ring)
+    ranges = lambda: page.locator("svg").evaluate_all("all => all.map((one) => Number(one.dataset.range))")  # noqa: E731
+    first = ring(page, "v", 1)
+    for before, after in ((1.5, 3), (3, 7), (7, 15)):
+        first.scroll_into_view_if_needed()
+        page.evaluate(STILL)
+        x, y = middle(first)
         page.mouse.move(x, y)
         page.mouse.down()
-        page.mouse.move(x + 2000, y)
+        page.mouse.move(x + 2000, y, steps=5)
+        assert ranges() == [1.5, 1.5, 1.5, before]
+        assert page.locator("[data-held=true]").count() == 1
         page.mouse.up()
-    assert numbers_in(page, "v") == ["7", "0", "0", "1"]  # 1.5, 3, 7
-    figure = page.locator("figure").last.bounding_box()
-    assert figure and middle(ring)[0] < figure["x"] + figure["width"] - 10
+        assert ranges() == [1.5, 1.5, 1.5, after]
+    assert numbers_in(page, "v") == ["7", "0", "0", "1"]
+    page.evaluate(STILL)
+    figure = page.locator(".plane").last.bounding_box()
+    assert figure and middle(first)[0] < figure["x"] + figure["width"] - 10
+
+
+def test_equal_queries_and_keys_look_equal_whatever_is_dragged(show: Any) -> None:
+    page = show(KIND)
+
+    def spots(at: int) -> list[str]:
+        heads = page.locator(".plane").nth(at).locator(".head")
+        found: list[str] = heads.evaluate_all("all => all.map((one) => one.parentNode.style.transform)")
+        return found
+
+    assert spots(1) == spots(2)
+    second = ring(page, "q", 2)
+    second.focus()
+    for _ in range(12):
+        page.keyboard.press("PageUp")  # the queries need a larger picture: the keys get it, too
+    assert (
+        len({*page.locator("svg").evaluate_all("all => all.slice(1, 3).map((one) => one.dataset.range)")})
+        == 1
+    )
+    assert spots(1)[CATS] == spots(2)[CATS] and spots(1)[MILK] != spots(2)[MILK]
+    assert page.locator("svg text", has_text="r = ").all_text_contents() == [
+        "r = 1",
+        "r = 24",
+        "r = 24",
+        "r = 1",
+    ]
 
 
 def test_the_picture_shows_feet_and_the_output(show: Any) -> None:
     """The output is where the chapter's formula puts it; without a query there is no line and no foot."""
     page = show(KIND)
-    figure = page.locator("figure").last.locator("svg")
+    figure = page.locator(".plane").last.locator("svg")
     x, y = (
-        float(part) for part in re.findall(r"[\d.]+", figure.locator(".output").get_attribute("transform"))
+        float(part)
+        for part in re.findall(r"[\d.]+", figure.locator(".output").evaluate("e => e.style.transform"))
     )
     size = float(figure.get_attribute("viewBox").split()[2])
     unit = size / 2 / 1.5
     expected = result(page)["outputs"][MILK]
     assert [(x - size / 2) / unit, (size / 2 - y) / unit] == pytest.approx(expected, abs=0.01)
-    feet = page.locator("figure").nth(2).locator("[stroke-dasharray='2 3']")
+    assert page.locator(".bars .name").inner_text() == f"Output ★ ({expected[0]:.3f}, {expected[1]:.3f})"
+    feet = page.locator(".plane").nth(2).locator(".foot")
     assert feet.count() == 5
-    page.locator(".presets button").nth(2).click()
+    write(page, "q", [0, 0, 0, 0])
     assert feet.count() == 0
 
 
 def test_the_scale_acts_and_the_numbers_follow(show: Any) -> None:
     page = show(KIND)
-    score = page.locator(".row tbody tr").last.locator("td").first
+    page.locator("summary").click()
+    score = page.locator("tfoot td").last
     assert score.inner_text() == "0.71"
-    page.get_by_role("checkbox").uncheck()
+    page.get_by_role("checkbox").click()
     assert score.inner_text() == "1.00"
     page.get_by_label("W_k, row 2, column 2").fill("3")
     page.keyboard.press("Tab")
     assert score.inner_text() == "3.00"
     got = result(page, k=[[1, 0], [0, 3]], scale=False)
-    cells = [float(text) for text in page.locator(".all tbody td").all_inner_texts()]
+    cells = [float(text) for text in page.locator("tbody td").all_inner_texts()]
     assert cells == pytest.approx([weight for row in got["weights"] for weight in row], abs=0.0051)
-    bars = page.locator(".row tbody td:last-child").all_inner_texts()
+    bars = page.locator(".bar .p").all_inner_texts()
     assert [float(text) for text in bars] == pytest.approx(got["weights"][MILK], abs=0.00051)
+    page.evaluate(STILL)
+    shares = page.locator(".track i").evaluate_all(
+        "all => all.map((one) => one.offsetWidth / one.parentNode.offsetWidth)"
+    )
+    assert shares == pytest.approx(got["weights"][MILK], abs=0.01)
     only = page.get_by_role("group", name="W_qW_kᵀ").locator(".rows span").all_inner_texts()
     assert only == ["1", "0", "0", "3"]
 
@@ -411,20 +528,29 @@ def test_a_number_is_read_as_readers_write_it(show: Any, language: str, text: st
     assert page.get_by_role("alert").inner_text() == ""
 
 
+def test_what_is_being_written_stays_when_the_page_is_drawn_again(show: Any) -> None:
+    page = show(KIND)
+    first = page.locator("input[type=text]").first
+    first.fill("-2")
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.wait_for_timeout(100)
+    assert first.input_value() == "-2"
+    page.keyboard.press("Enter")
+    assert numbers_in(page, "q") == ["−2", "0", "0", "1"]
+
+
 @pytest.mark.parametrize("text", ["", "x", "1 2", "20.1", "−21", "1e9", "NaN", "1/0", "<b>1</b>"])
 def test_what_is_no_number_is_refused_and_changes_nothing(show: Any, text: str) -> None:
     page = show(KIND)
-    page.locator(".presets button").nth(1).click()
-    seen = page.locator("svg").evaluate_all("(all) => all.map((one) => one.outerHTML)")
-    numbers = page.locator(".numbers").inner_text()
+    write(page, "q", [-1, 0, 0, -1])
+    seen = texts(page)
     first = page.locator("input[type=text]").first
     first.fill(text)
     first.press("Enter")
     alert = page.get_by_role("alert")
     assert alert.inner_text().startswith(f"“{text.strip()}" if text else "“” was not taken.")
     assert first.get_attribute("aria-invalid") == "true"
-    assert page.locator("svg").evaluate_all("(all) => all.map((one) => one.outerHTML)") == seen
-    assert page.locator(".numbers").inner_text() == numbers
+    assert texts(page) == seen
     page.get_by_role("slider", name="milk", exact=True).press("ArrowUp")
     assert numbers_in(page, "q") == ["−1", "0", "0", "−1"]
     assert first.get_attribute("aria-invalid") is None and alert.inner_text() == ""
@@ -432,25 +558,28 @@ def test_what_is_no_number_is_refused_and_changes_nothing(show: Any, text: str) 
 
 def test_a_link_shows_what_was_shared(show: Any) -> None:
     page = show(KIND)
+    to_task(page, 4)
     page.get_by_role("slider", name="dogs").press("ArrowUp")
-    page.get_by_role("checkbox").uncheck()
+    page.locator("summary").click()
+    page.get_by_role("checkbox").click()
     page.locator("[role=radio]").nth(AND).click()
-    page.locator(".presets button").nth(3).click()
+    write(page, "k", [12, 0, 0, 12])
     # the address follows 300 ms after the last change; a slow machine may write an earlier view before
     page.wait_for_url(
         lambda url: f'"asking":{AND}' in unquote_plus(url) and '"k":"12 0 0 12"' in unquote_plus(url)
     )
-    said, query = page.locator(".said").inner_text(), page.evaluate("location.search")
+    seen, query = page.locator(".bars").inner_text(), page.evaluate("location.search")
     again = show(KIND, query=query)
-    assert again.locator(".said").inner_text() == said
+    assert again.locator(".bars").inner_text() == seen
     assert place(again.get_by_role("slider", name="dogs")) == "(0.96, 0.38)"
     assert numbers_in(again, "k") == ["12", "0", "0", "12"]
-    assert not again.get_by_role("checkbox").is_checked()
+    assert again.locator("[role=checkbox]").get_attribute("aria-checked") == "false"
+    assert again.locator(".title").inner_text() == "Task 4/5"
 
 
 @pytest.mark.parametrize("bad", ["1 0 0", "1 0 0 1 0", "1 0 0 x", "NaN 0 0 1", "1e999 0 0 1", "", "<b>"])
 def test_a_link_of_nonsense_shows_the_beginning(show: Any, bad: str) -> None:
-    page = show(KIND, query=asked("plane", q=bad, tokens=bad, asking=1e9))
+    page = show(KIND, query=asked("plane", q=bad, tokens=bad, asking=1e9, task=9, scale="no"))
     assert numbers_in(page, "q") == ["1", "0", "0", "1"]
     assert place(page.get_by_role("slider", name="dogs")) == "(0.96, 0.28)"
     assert page.locator("[role=radio][aria-checked=true]").inner_text() == "milk"
@@ -466,34 +595,57 @@ def test_a_link_beyond_the_bounds_shows_the_bounds(show: Any) -> None:
 # ---- how it looks
 
 BEYOND = """() => [...document.querySelectorAll("#here *")]
-    .filter((node) => node.checkVisibility() && !node.closest(".unseen"))
+    .filter((node) => node.checkVisibility() && !node.closest(".unseen, .plane"))
     .filter((node) => node.getBoundingClientRect().right > innerWidth + 0.5)
     .map((node) => node.outerHTML.slice(0, 80))"""
 
 
-def at_extremes(page: Page) -> None:
-    """Long numbers everywhere: what needs the most room."""
-    for i, box in enumerate(page.locator("input[type=text]").all()):
-        box.fill(["−19.8765", "18.1234"][i % 2])
-        box.press("Enter")
-    for details in page.locator("details").all():
-        details.evaluate("node => { node.open = true; }")
+def lying_on_each_other(page: Page) -> list[str]:
+    """Names of a picture that overlap, leave it, or are missing."""
+    page.evaluate(STILL)
+    found = []
+    for plane, rows in zip(page.locator(".plane").all(), (0, 2, 2, 2), strict=True):
+        names = plane.locator("svg text")
+        found += overlapping(names) + names.evaluate_all(
+            """(all) => all.filter((text) => {
+                const box = (node) => node.getBoundingClientRect();
+                const [inner, outer] = [box(text), box(text.ownerSVGElement)];
+                return inner.left < outer.left - 1 || inner.right > outer.right + 1
+                    || inner.top < outer.top - 3 || inner.bottom > outer.bottom + 3;
+            }).map((text) => text.textContent)"""
+        )
+        assert names.count() == 5 + rows + 1  # tokens, rows, the circle's radius
+    return found
 
 
 @pytest.mark.parametrize(("language", "width"), WIDE_AND_NARROW)
 def test_nothing_runs_over_the_edge(show: Any, monkeypatch: Any, language: str, width: int) -> None:
     source = pseudo_source(monkeypatch) if language == "pseudo" else None
     page = show(KIND, "en" if source else language, width=width, source=source)
-    at_extremes(page)
+    page.evaluate("() => { document.querySelector('details').open = true; }")
+    for i, box in enumerate(page.locator("input[type=text]").all()):  # what needs the most room
+        box.fill(["−19.8765", "18.1234"][i % 2])
+        box.press("Enter")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(BEYOND) == []
-    labels = page.locator("svg text").evaluate_all(
-        """(all) => all.filter((text) => {
-            const [inner, outer] = [text, text.ownerSVGElement].map((node) => node.getBoundingClientRect());
-            return inner.left < outer.left - 1 || inner.right > outer.right + 1;
-        }).map((text) => text.textContent)"""
-    )
-    assert [text for text in labels if not text.startswith("r =")] == []
+    assert lying_on_each_other(page) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "view",
+    [
+        {},
+        {"q": "0 0 0 0", "v": "0 0 0 0"},  # all in one place
+        {"q": "12 0 0 12", "asking": 0},
+        {"k": "0.1 0 0 0.1", "q": "1 1 -1 1", "v": "1 0 1 0"},
+        {"tokens": "0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5", "v": "0 1 0 1"},
+        {"tokens": "1.4 1.4 1.4 -1.4 -1.4 -1.4 -1.4 1.4 1.4 1.4", "k": "0 1 1 0"},
+    ],
+)
+def test_names_never_lie_on_each_other(show: Any, language: str, view: dict[str, Any]) -> None:
+    page = show(KIND, language, width=375, query=asked("plane", **view))
+    assert lying_on_each_other(page) == []
 
 
 def pseudo_source(monkeypatch: Any) -> str:
@@ -510,38 +662,166 @@ def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
     page.locator("input[type=text]").first.fill("?")
     page.keyboard.press("Enter")
     assert "?" in page.get_by_role("alert").inner_text()
+    page.locator("summary").click()
     assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
-    page.locator(".presets button").nth(1).click()
-    expect(page.get_by_role("status")).not_to_be_empty()
+    page.get_by_role("slider").first.press("ArrowUp")
+    expect(page.locator(".said")).not_to_be_empty()
     assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
 
 
 def test_marks_differ_in_more_than_color(show: Any) -> None:
     page = show(KIND)
-    kinds = "(svg) => [...svg.querySelectorAll('[fill-opacity][transform]')].map((node) => node.outerHTML)"
-    heads = [svg.evaluate(kinds) for svg in page.locator("figure svg").all()]
-    shapes = {re.sub(r"(fill|fill-opacity|transform)=\"[^\"]*\"", "", one[0]) for one in heads}
+    drawn = "(all) => all.map((one) => one.getAttribute('d'))"
+    heads = [plane.locator(".head").evaluate_all(drawn) for plane in page.locator(".plane").all()]
     assert [len(one) for one in heads] == [5, 5, 5, 5]
-    assert len(shapes) == 4
-
-
-def test_nothing_moves_by_itself(show: Any) -> None:
-    page = show(KIND)
-    page.locator(".presets button").nth(1).click()
-    assert page.evaluate("document.getAnimations().length") == 0
-    assert "transition" not in module_source(KIND, "en") and "animation" not in module_source(KIND, "en")
+    assert len({tuple(one) for one in heads}) == 4
 
 
 def test_leaving_says_nothing_more(show_apart: Any) -> None:
     page = show_apart(KIND)
     page.clock.install(time=0)
     page.clock.pause_at(1000)
-    page.locator(".presets button").nth(1).click()
-    page.evaluate("leave()")
+    status = page.locator(".said").element_handle()
+    page.get_by_role("slider").first.press("ArrowUp")
+    page.evaluate("() => { leave(); document.getElementById('here').remove(); }")
     page.clock.run_for(5000)
-    assert page.get_by_role("status").inner_text() == ""
+    assert status.text_content() == ""
 
 
 def test_it_is_an_explorer_of_the_course() -> None:
     shown = d2l.explorer(KIND)
     assert shown.plain == f"<{KIND} {KIND}>" and words("en")["explorers"]["shown_here"] in shown.stored
+
+
+# ---- for everybody
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("language", "theme", "width"), [("en", "dark", 760), ("vi", "light", 375), ("zh", "dark", 375)]
+)
+def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> None:
+    page = show(KIND, language, theme=theme, width=width)
+    page.evaluate(AXE)
+    check = "async () => (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html])"
+    assert page.evaluate(check) == []
+    page.locator("summary").click()
+    write(page, "q", [1, 0, 1, 0], language)
+    page.locator("input[type=text]").first.fill("?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("?")
+    page.evaluate(STILL)
+    assert page.evaluate(check) == []
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A site with the explorer on a page, between two screens of text."""
+    root = tmp_path_factory.mktemp("plane-book")
+    text = cell("markdown", "text", "# Attention in the plane\n\n" + "Some words of a page.\n\n" * 30)
+    after = cell("markdown", "after", "## After it\n\n" + "Some words of a page.\n\n" * 30)
+    book = {}
+    for language in LANGUAGES:
+        output = {"text/html": stored_explorer(KIND, language)}
+        shown = [{"output_type": "display_data", "data": output, "metadata": {}}]
+        code = cell("code", "plane", f'd2l.explorer("{KIND}")', shown, tags=["hide-input"])
+        index = cell("markdown", "index", "# Welcome\n\nRead [it](plane.ipynb).")
+        book[language] = {"index": [index], "plane": [text, code, after]}
+    with served(site_builder.build(make_book(root, book))) as address:
+        yield address
+
+
+UNDER_THE_HEADER = "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
+
+
+@pytest.fixture
+def visit(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
+    contexts = []
+
+    def start(kind: dict[str, Any], language: str, **options: Any) -> Page:
+        contexts.append(browser.new_context(**kind, bypass_csp=True, **options))
+        page = contexts[-1].new_page()
+        page.goto(f"{pages}/{language}/plane.html")
+        page.locator("html[data-measured]").wait_for()
+        explorer = page.locator(f"[data-widget={KIND}]")
+        explorer.scroll_into_view_if_needed()
+        page.locator(f"[data-widget={KIND}][data-awake]").wait_for()
+        explorer.evaluate(UNDER_THE_HEADER)
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+
+
+# targets that a finger misses, words too small to read, and what scrolls inside
+TOO_SMALL = """(root) => {
+    const shown = [...root.querySelectorAll("*")].filter((node) => node.checkVisibility());
+    const box = (node) => node.getBoundingClientRect();
+    const small = (node) => Math.min(box(node).width, box(node).height) < 39.9;
+    const hasWords = (node) => [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
+    const tiny = (node) => hasWords(node) && parseFloat(getComputedStyle(node).fontSize) < 11;
+    const mayScroll = (node) => /auto|scroll/.test(getComputedStyle(node).overflowY);
+    const scrolls = (node) => mayScroll(node) && node.scrollHeight > node.clientHeight;
+    const targets = shown.filter((node) => node.matches("button, input, summary, .pick"));
+    const found = [...targets.filter(small), ...shown.filter(tiny), ...shown.filter(scrolls)];
+    return found.map((node) => node.outerHTML.slice(0, 90));
+}"""
+
+
+@pytest.mark.parametrize("kind", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_picture_controls_and_task_are_in_view_together(
+    visit: Callable[..., Page], kind: dict[str, Any], language: str
+) -> None:
+    page = visit(kind, language, reduced_motion="reduce")
+    root = page.locator(f"[data-widget={KIND}]")
+    marked = root.locator("[data-look]")
+    assert marked.evaluate_all("all => all.map((one) => one.dataset.look)") == [
+        "task", "control", "picture", "picture",
+    ]  # fmt: skip
+    for number in range(1, 6):
+        page.get_by_role("slider").first.press("Shift+ArrowUp")  # a try: the answer can be asked for
+        root.evaluate(UNDER_THE_HEADER)
+        parts = (marked, page.locator(".plane"), page.get_by_role("radio"), page.locator(".task button"))
+        assert unseen(*parts) == []
+        assert root.evaluate(TOO_SMALL) == []
+        page.locator(".tell").click()
+        root.evaluate(UNDER_THE_HEADER)
+        assert unseen(*parts) == []
+        assert root.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+        if number < 5:
+            page.locator(".task button").nth(2).click()
+
+
+def test_a_swipe_up_scrolls_the_page_and_a_finger_sideways_drags(visit: Callable[..., Page]) -> None:
+    page = visit(PHONE, "en")
+    root = page.locator(f"[data-widget={KIND}]")
+    before = texts(page)
+    starts = [".asks button", ".plane", ".bar", ".task", ".pick"]
+    for part in [*(page.locator(start).first for start in starts), ring(page, "q", 2)]:
+        was = page.evaluate("scrollY")
+        finger(page, middle(part), (4, -160))
+        page.wait_for_timeout(300)
+        assert page.evaluate("scrollY") - was > 60, part
+        assert texts(page) == before, part
+        root.evaluate(UNDER_THE_HEADER)
+    second = ring(page, "q", 2)
+    was = page.evaluate("scrollY")
+    finger(page, middle(second), (60, 20))  # sideways it drags what was not chosen before
+    assert page.evaluate("scrollY") == was
+    moved = place(second)
+    assert moved and float(moved[1:].split(",")[0]) > 0.6
+    page.evaluate(STILL)
+    finger(page, middle(second), (0, 50))  # now it is chosen, and follows in every direction
+    assert page.evaluate("scrollY") == was
+    assert place(second) != moved
+
+
+def test_with_reduced_motion_nothing_moves_by_itself(visit: Callable[..., Page]) -> None:
+    moving = "() => document.getAnimations().filter((one) => one.effect.target.closest('.d2l-plane')).length"
+    for motion, moves in (("no-preference", True), ("reduce", False)):
+        page = visit(DESK, "en", reduced_motion=motion)
+        page.get_by_role("slider").first.press("ArrowUp")
+        assert bool(page.evaluate(moving)) is moves, motion
