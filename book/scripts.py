@@ -17,6 +17,7 @@ MINISEARCH = Path(__file__).parent / "vendor" / "minisearch" / "minisearch.js"
 # script → the tables of the site's words that it says; every page has the first, the others come when needed
 NAMES = {
     "site": ("script",),
+    "drag": ("drag",),
     "figure": ("figure",),
     "offline": ("offline.script",),
     "offline-page": ("offline.script",),

@@ -360,6 +360,10 @@ for (const figure of document.querySelectorAll("article .cell_output .figure")) 
   figure.after(button);
 }
 
+// The first drawing can be dragged.
+const loose = document.querySelector("article svg [data-part='token']")?.ownerSVGElement;
+if (loose) load("drag").then(({ loosen }) => loosen(loose));
+
 // The page as slides, when a reader or the address asks for it
 const toSlides = document.querySelector(".to-slides");
 const present = async () => (await load("slides")).present();
