@@ -6,7 +6,7 @@
 import { svg } from "./dom.js";
 import { Choice, Loading, Task, explorer, press } from "./explorer.js";
 import { placeByKey } from "./frame.js";
-import { checked, completions, nearest } from "./sentences.js";
+import { checked, completions } from "./sentences.js";
 import { fill } from "./text.js";
 import { joinTokens, splitTokens } from "./tokens.js";
 import { ATTENTIONS, Transformer, greedy, headName, largest, readCheckpoint, softmax } from "./transformer.js";
@@ -30,8 +30,7 @@ const SENTENCE = sentences[first.direction.slice(0, 2)].indexOf(first.sentence);
 
 /** What tests compare with PyTorch. */
 export const arithmetic = {
-  Transformer, checked, completions, first, greedy, joinTokens, nearest, readCheckpoint, softmax,
-  splitTokens, translated,
+  Transformer, checked, completions, first, greedy, joinTokens, readCheckpoint, splitTokens, translated,
 };
 
 const decimals = (p) => (p < 0.0005 ? "< 0.001" : p.toFixed(3));
