@@ -130,8 +130,7 @@ def _scoped(name: str, source: str, used: set[str]) -> str:
     names = ["default: $default" if export == "default" else export for export in sorted(used)]
     text = _joinable(_without_unused(source, used))
     body = _EXPORT.sub(lambda export: "const $default = " if export[1] else "", text)
-    if not name.endswith(".min.js"):
-        body = _tight(body)
+    body = body if name.endswith(".min.js") else _tight(body)
     return f"const {_variable(name)} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
 
 

@@ -338,7 +338,7 @@ function says({ look, panel, sentence: asked }, { source, steps, at, row, whole,
     who: nameOfLook(look), word: source[most], weight: row[most].toFixed(2),
   });
   const finished = at || problem ? "" : fill(words.finished, { source: asked, target: text });
-  return `${finished} ${step}`.trim();
+  return `${finished} ${step}`.trim().replace("。 ", "。");
 }
 
 /** Why a sentence was not translated, and buttons that help on. */
