@@ -680,6 +680,10 @@ def test_a_sentence_of_one_s_own_is_translated_back(show: Any) -> None:
     page = show(KIND)
     translate(page, "she is a doctor .")
     there = d2l.load_translator("en", "fr")("she is a doctor .").text
+    page.wait_for_timeout(600)  # a view enters the address after 300 ms at rest
+    assert page.evaluate("location.search") == ""  # what was typed does so by the button alone
+    page.get_by_role("button", name=WORDS["en"]["copy_link"]).click()
+    assert "doctor" in page.evaluate("location.search")
     turn(page, "fr-en")
     assert text(page).input_value() == there
     assert target(page) == d2l.load_translator("fr", "en")(there).target_tokens
@@ -773,6 +777,9 @@ def test_a_task_is_not_ticked_by_something_like_it(show: Any) -> None:
     page.get_by_role("button", name="The mean of all heads").click()
     page.locator(".task button").nth(2).click()
     assert page.locator(".marks [data-done=true]").count() == 2  # head 2.3, from “pain”, was passed
+    switch_off(page, "cross")  # and no other sentence
+    assert told.get_attribute("data-done") == "false"
+    page.get_by_role("button", name="All heads on").click()
     switch_off(page, "encoder")
     offered(page, FIRST)
     assert told.get_attribute("data-done") == "false"
@@ -926,7 +933,6 @@ def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
 )
 def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> None:
     page = show(KIND, language, theme=theme, width=width)
-    page.add_style_tag(content="* { animation: none !important }")
     page.evaluate(AXE)
     check = "async () => (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html])"
     assert page.evaluate(check) == []

@@ -320,7 +320,7 @@ function Panel(parts) {
   return [
     wide && h(Candidates, parts),
     h("div", { class: "panel", "data-look": "control" },
-      h("div", { class: "tabs", role: "tablist", "aria-label": words.panel, onKeyDown: walk }, kinds.map(tab)),
+      h("div", { class: "tabs", role: "tablist", "aria-label": words.title, onKeyDown: walk }, kinds.map(tab)),
       h("div", { class: "inside", role: "tabpanel", "aria-label": words.panels[panel] },
         h({ next: Candidates, look: Look, heads: Heads }[panel], parts))),
   ];
@@ -474,7 +474,7 @@ export default explorer({
     chosen: Object.entries(state.chosen).map(([i, token]) => `${i}:${token}`).join(" "),
     off: state.off.join(" "),
   }),
-  isTyped: ({ direction, sentence: asked }) => !sentences[sourceOf(direction)].includes(asked),
+  isTyped: ({ direction, sentence, typed }) => typed !== null || !sentences[sourceOf(direction)].includes(sentence),
   checkpoint: ({ direction }) => direction,
   needs: (state) => !isFirst(state),
   read: (bytes) => reader(new Transformer(readCheckpoint(bytes))),
