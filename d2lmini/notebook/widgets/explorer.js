@@ -83,8 +83,7 @@ export function explorer(kind) {
 
     /** What did not come is asked for again at the next touch. */
     async function load(checkpoint) {
-      const progress = (share) => state.loading === "coming" && root.style.setProperty("--came", share);
-      const bytes = await weights(host, checkpoint, progress);
+      const bytes = await weights(host, checkpoint);
       if (!models.has(checkpoint)) models.set(checkpoint, kind.read(bytes));
     }
 
