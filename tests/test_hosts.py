@@ -325,13 +325,13 @@ def test_block_explorer(host: Host) -> None:
 def test_translator_explorer(host: Host) -> None:
     """Its weights are a file on the website, and come from the kernel in a notebook."""
     explorer = host.explorer("translator-explorer")
-    field = explorer.get_by_role("combobox", name="Sentence")
+    assert explorer.get_by_role("radio").nth(3).inner_text().startswith("pain")  # before any weights
+    field = explorer.get_by_label("A sentence of your own")
     field.fill("I don't eat fish.")
     field.press("Enter")
-    explorer.locator(".target [role=radio]").first.wait_for(timeout=PATIENCE)
-    explorer.page.locator(".stage:not([aria-busy])").wait_for()
-    explorer.locator(".target [aria-checked=true]").press("ArrowRight")
-    assert said(explorer).startswith("Step 2: ")
+    explorer.locator(".target").get_by_text("poisson").wait_for(timeout=PATIENCE)
+    explorer.locator(".target [aria-checked=true]").press("ArrowRight")  # no shortcut of JupyterLab's
+    expect(explorer.locator(".said")).to_contain_text("Step 2 of ")
     explorer.get_by_label("Direction").select_option("en-zh")
     explorer.locator(".target").get_by_text("鱼").wait_for(timeout=PATIENCE)
 

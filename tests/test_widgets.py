@@ -48,6 +48,26 @@ def folder(tmp_path: Path, **files: str) -> Path:
     return tmp_path
 
 
+def test_needless_spaces_go_and_those_of_strings_stay(page: Any, tmp_path: Path) -> None:
+    files = folder(
+        tmp_path,
+        main_js="""import { odd } from "./a.js";
+const n = 12, minus = (a) => a - -n;
+export const all = [
+  "a ( b ), ] , }", 'x = { y }', `{ ${[n, n].map((x) => x / 2).join(" , ")} }`,
+  "a , b ( c".split(/ [,(] /), minus(1), n / 3 / 2, n > 5 ? .5 : 1, n ?? 1, odd,
+];
+""",
+        a_js="""export const odd = [1, , 3].length + { a: " ; ", b: [" ! ", ], }.a;
+""",
+    )
+    joined = bundle(files, "main.js", {})
+    assert run(page, joined, "m.all") == [
+        "a ( b ), ] , }", "x = { y }", "{ 6 , 6 }", ["a", "b", "c"], 13, 2, 0.5, 12, "3 ; ",
+    ]  # fmt: skip
+    assert "const n=12,minus=(a)=>a - -n;" in joined
+
+
 def test_modules_are_joined_in_the_order_of_need_and_each_keeps_its_scope(page: Any, tmp_path: Path) -> None:
     files = folder(
         tmp_path,

@@ -11,7 +11,6 @@ const main = document.querySelector("main");
 const REFERRING = ["aria-labelledby", "aria-describedby", "aria-controls", "headers", "for"];
 // Explorers that wait for a click before they show something: what to press, and what is there afterwards.
 const POSES = {
-  "translator-explorer": [".examples button", ".result:not([hidden]) .map rect, .result:not([hidden]) .map path"],
   "block-explorer": [".invite button", ".invite[hidden]"],
 };
 

@@ -70,7 +70,7 @@ def _virtual(kind: str, language: str) -> dict[str, str]:
         "course:palette": f"export default {_js(COLORS)};",
         "course:tokens": f"export default {_js(table['plots']['cats and dogs drink milk'].split())};",
         "course:sentences": f"export default {_js(_sentences())};",
-        "course:first": f"export default {_first(language)};",
+        "course:first": f"export default {_first(kind, language)};",
     }
 
 
@@ -88,9 +88,12 @@ def _sentences() -> dict[str, list[str]]:
     return {code: [rows[name][code].partition("|")[0].strip() for name in _OFFERED] for code in languages}
 
 
-def _first(language: str) -> str:
-    """Return what the writer shows before its weights come, as `tools.record.writer_first` made it."""
-    lines = (files("d2lmini") / "assets" / "writer-first.jsonl").read_text(encoding="utf-8").splitlines()
+def _first(kind: str, language: str) -> str:
+    """Return what an explorer shows before its weights come, as `tools.record` made it, or ``null``."""
+    path = files("d2lmini") / "assets" / f"{kind.removesuffix('-explorer')}-first.jsonl"
+    if not path.is_file():
+        return "null"
+    lines = path.read_text(encoding="utf-8").splitlines()
     return next((line for line in lines if f'"language":"{language}"' in line), lines[0])
 
 

@@ -31,6 +31,7 @@ def _template(depth: int) -> str:
 _TOKEN = re.compile(
     rf"(?P<comment>//[^\n]*|/\*.*?\*/)|{_STRING}|{_template(2)}|(?<= )/(?=\s)"
     r"|(?:(?<=[(,=:?&|>\[{!]) ?|(?<=return ))/(?:\\.|\[(?:\\.|[^]\\\n])*\]|[^/\\\[\n])++/"
+    r"|(?P<needless> (?=[][{}(),;:?=&|<>!*])|(?<=[][{}(),;:?=&|<>!*]) |,(?=\s*[])}]))"
     r"""|(?P<refused>[/`"']|\bimport\s*\(\s*["'`]\.)""",
     re.DOTALL,
 )
@@ -92,7 +93,7 @@ def bundle(folder: Traversable, entry: str, virtual: Mapping[str, str]) -> str:
         sources[name] = source
 
     add(entry)
-    first = _joinable(sources.pop(entry))
+    first = _tight(_joinable(sources.pop(entry)))
     others = [_scoped(name, source, imported[name]) for name, source in sources.items()]
     return _INSIDE.sub("", "".join([*others, first]))
 
@@ -129,7 +130,13 @@ def _scoped(name: str, source: str, used: set[str]) -> str:
     names = ["default: $default" if export == "default" else export for export in sorted(used)]
     text = _joinable(_without_unused(source, used))
     body = _EXPORT.sub(lambda export: "const $default = " if export[1] else "", text)
+    body = body if name.endswith(".min.js") else _tight(body)
     return f"const {_variable(name)} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
+
+
+def _tight(source: str) -> str:
+    """Return a joinable module without the spaces and last commas that nobody needs; strings keep theirs."""
+    return _TOKEN.sub(lambda token: "" if token["needless"] else token[0], source)
 
 
 def _names(found: re.Match[str]) -> list[tuple[str, str]]:

@@ -1,791 +1,482 @@
-// Translator explorer: a trained Transformer translates in the page, token by token. Each step shows where it looked
-// and what else it might have said; the reader may choose that instead, or switch heads off, and sees what becomes of
-// it.
+// Translator explorer: a trained Transformer translates in the page. Each step shows its candidates and where it looks
+// in the source; the reader may take another candidate or switch heads off, and sees before and after together.
+//
+// What is shown is a function of one state; Preact brings the page to it. `change` is the only way to another state.
 
-import { beamSearch, logSoftmax } from "./beam-search.js";
-import { combobox } from "./combobox.js";
-import { button, element, freshId, svg } from "./dom.js";
-import { choice, frame, placeByKey, tableHead } from "./frame.js";
-import { checked, completions, nearest } from "./sentences.js";
-import { linkButton } from "./link-button.js";
-import { shareView, sharedView } from "./shared-view.js";
+import { svg } from "./dom.js";
+import { Choice, Loading, Task, explorer, press } from "./explorer.js";
+import { placeByKey } from "./frame.js";
+import { checked, completions } from "./sentences.js";
 import { fill } from "./text.js";
-import { rect, setSize } from "./picture.js";
 import { joinTokens, splitTokens } from "./tokens.js";
-import { ATTENTIONS, EOS, Transformer, greedy, headName, largest, readCheckpoint, softmax } from "./transformer.js";
-import { thingsToTry } from "./try-out.js";
-import { DIRECTIONS, weights } from "./weights.js";
+import { ATTENTIONS, Transformer, greedy, headName, largest, readCheckpoint, softmax } from "./transformer.js";
+import { h } from "./vendor/preact/preact.min.js";
+import { DIRECTIONS } from "./weights.js";
+import kept from "course:first";
 import sentences from "course:sentences";
-import words, { language } from "course:words";
+import words from "course:words";
 import STYLE from "./translator-explorer.css";
 
-const RUNNERS = 5;
-const BEAM = 4;
-const PACE = 140; // milliseconds from token to token
-const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-const TAGS = { zh: "zh-CN" };
+// weights are kept in percent
+const shares = (one) => (one.map ? one.map(shares) : one / 100);
+const first = { ...kept, steps: kept.steps.map((step) => ({ ...step, cross: shares(step.cross) })) };
+const CANDIDATES = first.steps[0].best.length;
+const PLACES = first.steps[0].cross.flatMap((block, b) => block.map((_, head) => `${b}.${head}`));
+const LOOKS = ["mean", ...PLACES];
+const PANELS = ["next", "look", "heads"];
+const GROUPS = Object.keys(ATTENTIONS);
+const HEADS = GROUPS.flatMap((group) => PLACES.map((place) => `${group}.${place}`));
+const SENTENCE = sentences[first.direction.slice(0, 2)].indexOf(first.sentence);
 
 /** What tests compare with PyTorch. */
 export const arithmetic = {
-  Transformer,
-  beamSearch,
-  checked,
-  completions,
-  greedy,
-  joinTokens,
-  nearest,
-  readCheckpoint,
-  softmax,
-  splitTokens,
+  Transformer, checked, completions, first, greedy, joinTokens, readCheckpoint, splitTokens, translated,
 };
 
-const own = language.tag.split("-")[0];
-const HOME = DIRECTIONS.includes(`en-${own}`) ? `en-${own}` : DIRECTIONS[0];
-
 const decimals = (p) => (p < 0.0005 ? "< 0.001" : p.toFixed(3));
-const allHeads = ({ num_layers, num_heads }, attention) =>
-  Array.from({ length: num_layers * num_heads }, (_, i) =>
-    headName(attention, Math.floor(i / num_heads), i % num_heads),
-  );
+const headOf = (place) => place.split(".").map((number) => Number(number) + 1).join(".");
+const nameOfLook = (look) => (look === "mean" ? words.all_heads : fill(words.one_head, { head: headOf(look) }));
+const sourceOf = (direction) => direction.slice(0, 2);
+const tag = (code) => (code === "zh" ? "zh-CN" : code);
+const nameOf = (direction) => direction.split("-").map((code) => words.languages[code]).join(" → ");
 
-/** The score by which a beam search ranks what is written in `steps`. */
-function scoreOf(steps) {
-  const total = steps.reduce((sum, { number, logits }) => sum + logSoftmax(logits)[number], 0);
-  return total / steps.length ** 0.75;
+// ---- a translation: {source, steps}, each step {token, best: candidates with their probabilities, cross: weights}
+
+const isOwn = ({ token, best }) => token === best[0][0]; // would the model have written it?
+const chance = ({ best }, token) => best.find(([one]) => one === token)?.[1];
+const textOf = (steps) => joinTokens(steps.map(({ token }) => token).filter((token) => token !== "<eos>"));
+
+/** Translate, with heads off and at some steps the tokens that the reader chose. */
+function translated(net, tokens, off, chosen) {
+  const options = { off: new Set(off) };
+  const known = Object.entries(chosen).filter(([, token]) => net.target.has(token));
+  const forced = Object.fromEntries(known.map(([i, token]) => [i, net.target.get(token)]));
+  const numbers = net.numbers(tokens);
+  const steps = greedy(net, net.encode(numbers, options), { ...options, chosen: forced });
+  return {
+    source: numbers.map((number) => net.srcVocab[number]),
+    steps: steps.map(({ number, logits, weights }) => {
+      const odds = softmax(logits);
+      const best = largest(odds, CANDIDATES);
+      if (!best.includes(number)) best[CANDIDATES - 1] = number;
+      const named = best.map((one) => [net.tgtVocab[one], odds[one]]);
+      return { token: net.tgtVocab[number], best: named, cross: weights.cross };
+    }),
+  };
 }
-
-const numbersOf = (steps) => steps.map(({ number }) => number).filter((number) => number !== EOS);
 
 /** Weights over the source at one step: of one head ("0.3": block, head), or the mean of all. */
-function looks({ weights: { cross } }, look) {
-  if (look !== "mean") {
-    const [block, head] = look.split(".");
-    return cross[block][head];
-  }
+function rowOf({ cross }, look) {
+  if (look !== "mean") return look.split(".").reduce((found, place) => found[place], cross);
   const heads = cross.flat();
-  return heads[0].map((_, j) => heads.reduce((sum, row) => sum + row[j], 0) / heads.length);
+  return Array.from(heads[0], (_, j) => heads.reduce((sum, row) => sum + row[j], 0) / heads.length);
 }
 
-function render({ model: host, el }) {
-  const view = sharedView(el, "translator", {
-    direction: HOME,
-    sentence: "",
-    chosen: "", // "2:token 3:token": what the reader put at a step
-    step: 0,
-    look: "mean",
-    off: "", // names of heads
-    anyway: false, // translate with <unk> in the place of unknown words
-  });
-  if (!DIRECTIONS.includes(view.direction)) view.direction = HOME;
-  view.sentence = view.sentence.slice(0, 120);
-
-  let net = null; // the model of the direction, once it is here
-  let now = null; // what is shown: {tokens, steps, encoded, before}
-  let off = new Set(view.off.split(" ").filter((name) => /^(encoder|decoder|cross)\.\d\.\d$/.test(name)));
-  let chosen = {};
-  let turn = 0; // what comes late, of an earlier wish, is dropped
-  let revealed = 0;
-  const drawn = {}; // what tokens and map were made of
-  let timer;
-  const met = { stepped: false, beam: false };
-
-  const [source, target] = [() => view.direction.slice(0, 2), () => view.direction.slice(3)];
-  const tag = (code) => TAGS[code] ?? code;
-  const nameOf = (direction) => {
-    const [from, to] = direction.split("-").map((code) => words.languages[code]);
-    return `${from} → ${to}`;
+/** A model that remembers its last translations. */
+function reader(net) {
+  const known = new Map();
+  const translate = (...asked) => {
+    const key = JSON.stringify(asked);
+    if (known.size > 30) known.clear();
+    if (!known.has(key)) known.set(key, translated(net, ...asked));
+    return known.get(key);
   };
+  return { net, translate };
+}
 
-  // ---- what stands there
+// ---- the state, and what follows from it
 
+const START = {
+  direction: first.direction,
+  sentence: first.sentence,
+  chosen: {}, // tokens, by the step at which the reader put them
+  step: 0,
+  look: "mean", // or the place of a head
+  off: [], // names of heads
+  anyway: false, // translate with <unk> in the place of unknown words
+  panel: "next",
+  group: "cross", // the attention whose switches are shown
+};
+const REST = { typed: null, before: "" }; // what is typed, and the last sentence that could be translated
+
+const isFirst = ({ direction, sentence, chosen, off }) =>
+  direction === first.direction && sentence === first.sentence && !off.length && !Object.keys(chosen).length;
+
+/** All that the view shows of a state; without a model the first translation is there. */
+function derived(state, model) {
+  const { direction, sentence, anyway, off, chosen, look } = state;
+  const known = [[sentence, anyway], [state.before, true], [sentences[sourceOf(direction)][SENTENCE], true]];
+  const asked = model ? known.map((one) => checked(model.net, ...one)) : [];
+  const tokens = asked.find((one) => one.tokens)?.tokens;
+  const problem = asked[0]?.kind ? asked[0] : null;
+  const shown = isFirst(state) || !model ? first : model.translate(tokens, off, chosen);
+  const at = Math.min(state.step, shown.steps.length - 1);
+  return {
+    ...shown,
+    model, problem, at, tokens,
+    row: rowOf(shown.steps[at], look),
+    whole: off.length && model ? model.translate(tokens, [], chosen) : null,
+    plain: Object.keys(chosen).length && model ? model.translate(tokens, off, {}) : shown,
+    forced: shown.steps.findLastIndex((step) => !isOwn(step)),
+  };
+}
+
+/** The step at which the model is least sure, and what there is to tell about it. */
+function leastSure(steps) {
+  const chances = steps.map((step) => chance(step, step.token));
+  const i = chances.indexOf(Math.min(...chances));
+  const [[token, p], [other, q]] = steps[i].best;
+  return { i, told: { i: i + 1, token, p: decimals(p), other, q: decimals(q) } };
+}
+
+const allOff = ({ off }, group) => off.join() === PLACES.map((place) => `${group}.${place}`).join();
+const [STEP, WORD] = first.pair;
+const weightOfPair = (look) => rowOf(first.steps[STEP], look)[WORD];
+const aboutHead = (look) =>
+  ({ head: headOf(look), p: weightOfPair(look).toFixed(2), mean: weightOfPair("mean").toFixed(2) });
+
+/** Tasks in their order: where each begins, and what there is to tell once it is done; nothing before. */
+const TASKS = [
+  {
+    scene: {},
+    done: ({ off }, { steps, at, forced }) => {
+      const { i, told } = leastSure(steps);
+      return at > 0 && at === i && !off.length && forced < 0 && told;
+    },
+    answer: (state, { plain }) => leastSure(plain.steps).told,
+  },
+  {
+    scene: {},
+    done: ({ off }, { steps, plain, problem }) => {
+      const [[one, two], [own, second]] = [steps, plain.steps];
+      if (off.length || problem || !two || !second || isOwn(one) || two.token === second.token) return false;
+      return { own: own.token, other: one.token, after: two.token, was: second.token };
+    },
+  },
+  {
+    scene: { panel: "look" },
+    values: { token: first.steps[STEP].token, word: first.source[WORD] },
+    done: (state, { at, row }) =>
+      isFirst(state) && at === STEP && state.look !== "mean" && row[WORD] > 0.8 && aboutHead(state.look),
+    answer: () => aboutHead(PLACES[largest(PLACES.map(weightOfPair), 1)[0]]),
+  },
+  {
+    scene: { panel: "heads" },
+    done: (state, { steps, problem, forced }) =>
+      allOff(state, "cross") && state.sentence !== first.sentence && !problem && forced < 0 && { text: textOf(steps) },
+  },
+  {
+    scene: { panel: "heads", group: "encoder" },
+    done: (state, { steps, whole, problem, forced }) =>
+      allOff(state, "encoder") && !problem && forced < 0 && textOf(whole.steps) !== textOf(steps) &&
+      { before: textOf(whole.steps), after: textOf(steps) },
+  },
+];
+
+// ---- the view
+
+const shown = (token) => (token.startsWith("<") ? h("code", {}, token) : token);
+
+function Asked({ state, act }) {
+  const offered = sentences[sourceOf(state.direction)];
+  const all = offered.includes(state.sentence) ? offered : [...offered, state.sentence];
+  const pairs = all.map((sentence) => [sentence, sentence]);
   const directions = DIRECTIONS.map((name) => [name, nameOf(name)]);
-  const direction = choice(words.direction, directions, (name) => turnTo(name));
-  const sentenceId = freshId();
-  const field = combobox({
-    field: sentenceId,
-    label: words.known,
-    lang: () => tag(source()),
-    offers: (text, caret) => (net ? completions(net, text, caret) : []),
-    entered: () => ask(),
-  });
-  const go = button(words.translate, () => ask(), { class: "go" });
-  const examples = element("div", { class: "examples" });
-  const message = element("div", { class: "message", role: "alert" });
-  const bar = element("progress", { "aria-label": words.loading, max: 1 });
-  const invitation = element("div", { class: "invitation" }, element("p", {}, words.invitation), ghost());
-  const sourceRow = element("div", { class: "tokens source", role: "list", translate: "no" });
-  const targetRow = element("div", { class: "tokens target", role: "radiogroup", translate: "no", onkeydown: walk });
-  const lines = svg("svg", { class: "lines", "aria-hidden": "true" });
-  const [sourceName, targetName] = [element("span", { class: "name" }), element("span", { class: "name" })];
-  const scene = element("div", { class: "scene" }, lines, sourceName, sourceRow, targetRow, targetName);
-  const back = button("←", () => goTo(view.step - 1), { "aria-label": words.back });
-  const on = button("→", () => goTo(view.step + 1), { "aria-label": words.forward });
-  const where = element("span", { class: "where" });
-  const undo = button(words.undo, forget, { class: "undo" });
-  const link = linkButton(el, "translator", view, words);
-  const said = element("p", { class: "said" });
-  const spoken = element("p", { class: "unseen", role: "status" });
-  const runners = Array.from({ length: RUNNERS + 1 }, () => {
-    const parts = ["token", "track", "p"].map((name) => element("span", { class: name }));
-    parts[1].append(element("i", {}));
-    const node = button(parts, () => choose(Number(node.dataset.number)));
-    return { parts, node };
-  });
-  const runnersName = element("p", { class: "heading", id: freshId() });
-  const choices = element(
-    "div",
-    { class: "runners", role: "group", translate: "no", "aria-labelledby": runnersName.id },
-    runners.map(({ node }) => node),
-  );
-  const map = svg("svg", { class: "map", role: "img", translate: "no" });
-  const look = choice(words.look, [], (head) => {
-    view.look = head;
-    draw();
-    share();
-  });
-  look.node.firstChild.className = "heading";
-  look.node.append(element("div", { class: "map-box" }, map));
-  const result = element(
-    "div",
-    { class: "result", hidden: true },
-    scene,
-    element("div", { class: "walk" }, back, on, where, undo, link),
-    said,
-    element("div", { class: "panes" }, element("div", {}, runnersName, choices), look.node),
-  );
-  const stage = element("div", { class: "stage" }, invitation, message, result);
-  const switches = element("div", { class: "switches" });
-  const effect = element("p", { class: "effect" });
-  const allOn = button(words.all_on, () => setOff(new Set()));
-  const headsBox = element(
-    "details",
-    { class: "part" },
-    element("summary", {}, words.heads),
-    element("p", { class: "note" }, words.heads_hint),
-    switches,
-    element("p", {}, allOn),
-    effect,
-  );
-  headsBox.open = off.size > 0;
-  const ranking = element("tbody", {});
-  const beamBox = element(
-    "details",
-    { class: "part", ontoggle: () => drawBeam() },
-    element("summary", {}, words.beam),
-    element("p", { class: "note" }, words.beam_hint),
-    element("table", {}, tableHead(words.beam_columns), ranking),
-  );
-  const reached = [
-    () => met.stepped && view.step === now?.steps.length - 1,
-    () => now?.steps[0] && isForced(0),
-    () => net && allHeads(net.config, "cross").every((head) => off.has(head)),
-    () => off.size === 1,
-    () => met.beam,
+  return h("div", { class: "asked", "data-look": "control" },
+    h(Choice, { label: words.direction, value: state.direction, options: directions, set: act.turn }),
+    h(Choice, { label: words.sentence, value: state.sentence, options: pairs, set: act.ask }));
+}
+
+/** Source and translation; with heads off, or about to be, what the model writes with all heads stands below. */
+function Scene({ state, now, act }) {
+  const { source, steps, at, row, forced, whole } = now;
+  const [from, to] = state.direction.split("-").map(tag);
+  const before = state.panel === "heads" || whole ? (whole ?? now).steps : [];
+  const walk = (event) => {
+    const place = placeByKey(event, at, steps.length);
+    if (place !== undefined) act.change({ step: place }, "[role=radio][aria-checked=true]");
+  };
+  const sourceChip = (token, j) => h("span", {
+    key: j, class: "chip", role: "listitem", style: { "--share": row[j].toFixed(3) },
+    title: token === "<unk>" ? now.tokens[j] : undefined,
+  }, shown(token), h("span", { class: "share" }, row[j].toFixed(2)));
+  let path = ""; // a token that stays after the same ones is the same chip; another one arrives
+  const slot = (_, i) => {
+    const step = steps[i];
+    path += `${step?.token} `;
+    return h("span", { key: `${i} ${path}`, class: "slot", style: { "--late": Math.max(0, i - Math.max(0, forced)) } },
+      step && h("button", {
+        type: "button", class: "chip", role: "radio", "aria-checked": String(i === at), tabIndex: i === at ? 0 : -1,
+        "data-forced": !isOwn(step), "data-changed": Boolean(whole) && before[i]?.token !== step.token,
+        onClick: () => act.change({ step: i }),
+      },
+        shown(step.token), !isOwn(step) && h("span", { class: "unseen" }, ` (${words.yours})`),
+        h("span", { class: "share" }, chance(step, step.token).toFixed(2))),
+      before[i] && h("span", { class: "was" }, shown(before[i].token),
+        h("span", { class: "share" }, chance(before[i], before[i].token).toFixed(2))));
+  };
+  const slots = before.length > steps.length ? before : steps;
+  return h("div", { class: "scene", "data-look": "picture", translate: false },
+    h("svg", { class: "lines", "aria-hidden": "true" }),
+    h("div", { class: "source", role: "list", lang: from, "aria-label": words.source }, source.map(sourceChip)),
+    h("div", { class: "target", role: "radiogroup", lang: to, "aria-label": words.tokens, onKeyDown: walk },
+      slots.map(slot)),
+    before.length > 0 && h("p", { class: "legend" }, words.legend));
+}
+
+function Candidates({ state, now, act, wide }) {
+  const { steps, at, whole, forced } = now;
+  const { token: taken, best } = steps[at];
+  const path = (all) => all.slice(0, at).map(({ token }) => token).join(" ");
+  const same = whole?.steps[at] && path(whole.steps) === path(steps);
+  const bar = ([token, p], i) => {
+    const was = same && chance(whole.steps[at], token);
+    return h("button", {
+      key: i, type: "button", class: "bar", "aria-pressed": String(token === taken), onClick: () => act.take(token),
+    },
+      h("span", { class: "token" }, shown(token)),
+      h("span", { class: "track" }, h("i", { style: { width: `${(100 * p).toFixed(1)}%` } }),
+        was && h("i", { class: "then", style: { left: `${(100 * was).toFixed(1)}%` } })),
+      h("span", { class: "p" }, decimals(p)));
+  };
+  const label = fill(words.candidates, { i: at + 1 });
+  return h("div", { class: "next", "data-look": wide ? "picture" : undefined },
+    h("div", { class: "heading" }, h("p", {}, label),
+      press("↺", act.undo, { class: "undo", "aria-label": words.undo, disabled: forced < 0 })),
+    h("div", { class: "bars", role: "group", "aria-label": label, translate: false,
+      lang: tag(state.direction.slice(3)) }, best.map(bar)));
+}
+
+/** Where each step looks, as a picture: a row a step. */
+const cells = (steps, look) => {
+  const rows = steps.map((step) => rowOf(step, look));
+  const size = { viewBox: `0 0 ${rows[0].length} ${rows.length}`, preserveAspectRatio: "none", "aria-hidden": "true" };
+  const cell = (weight, j, i) => h("path", { d: `M${j} ${i}h1v1h-1z`, "fill-opacity": weight.toFixed(2) });
+  return h("svg", size, rows.flatMap((row, i) => Array.from(row, (weight, j) => cell(weight, j, i))));
+};
+
+function Look({ state, now, act }) {
+  const { source, steps, at } = now;
+  const off = (place) => state.off.includes(`cross.${place}`);
+  const head = (look) => press(
+    [look === "mean" ? words.mean : headOf(look), cells(steps, look)],
+    () => act.change({ look }),
+    {
+      "aria-pressed": String(look === state.look), "data-off": off(look), key: look,
+      "aria-label": nameOfLook(look),
+    });
+  const [from, to] = state.direction.split("-").map(tag);
+  const rows = steps.map(({ token }, i) => h("span", { key: i }, token));
+  const columns = source.map((token, j) => h("span", { key: j, class: "column-name" }, token));
+  const label = { source: source.join(" "), target: steps.map(({ token }) => token).join(" ") };
+  return h("div", { class: "look", translate: false },
+    h("div", { class: "map", role: "img", "aria-label": fill(words.map, label), style: { "--rows": steps.length } },
+      h("div", { class: "columns", lang: from }, columns),
+      h("div", { class: "rows", lang: to }, rows),
+      cells(steps, state.look),
+      h("i", { class: "now", style: { "--at": at } })),
+    h("div", { class: "eight", role: "group", "aria-label": words.panels.look }, LOOKS.map(head)));
+}
+
+function Heads({ state, act }) {
+  const { group, off } = state;
+  const switched = (names, on) =>
+    act.change({ off: HEADS.filter((name) => (names.includes(name) ? !on : off.includes(name))) });
+  const count = (one) => PLACES.filter((place) => !off.includes(`${one}.${place}`)).length;
+  const choose = (one) => press(
+    [words.attentions[one], h("span", { class: "share" }, `${count(one)}/${PLACES.length}`)],
+    () => act.change({ group: one }), { key: one, "aria-pressed": String(one === group) });
+  const toggle = (place) => {
+    const [block, head] = place.split(".");
+    const name = headName(group, block, head);
+    const on = !off.includes(name);
+    return press(headOf(place), () => switched([name], !on), {
+      key: place, role: "switch", class: "switch", "aria-checked": String(on),
+      "aria-label": `${words.attentions[group]} ${headOf(place)}`,
+    });
+  };
+  const all = PLACES.map((place) => `${group}.${place}`);
+  return [
+    h("div", { class: "row groups", role: "group", "aria-label": words.panels.heads }, GROUPS.map(choose)),
+    h("div", { class: "switches", role: "group", "aria-label": words.attentions[group] }, PLACES.map(toggle)),
+    h("div", { class: "row" },
+      press(words.all_off, () => switched(all, false), { disabled: !count(group) }),
+      press(words.all_on, () => switched(HEADS, true), { disabled: !off.length })),
   ];
-  const tries = thingsToTry(words, facts(), reached, words.failed);
-  const { undress } = frame(
-    el,
-    "d2l-translator",
-    STYLE,
-    element(
-      "div",
-      { class: "controls" },
-      direction.node,
-      element("div", { class: "sentence" }, element("label", { for: sentenceId }, words.sentence), field.node),
-      go,
-    ),
-    examples,
-    stage,
-    headsBox,
-    beamBox,
-    tries.node,
-    spoken,
-  );
+}
 
-  field.input.value = view.sentence;
-  // the words to offer come with the model; a failure is told when a translation is asked for
-  field.input.addEventListener("focus", () => load().then(field.look, () => {}), { once: true });
+/** On a phone the candidates are one of three tabs; on a desk they stand beside the other two. */
+function Panel(parts) {
+  const { state, act, wide } = parts;
+  const kinds = wide ? PANELS.slice(1) : PANELS;
+  const panel = kinds.includes(state.panel) ? state.panel : kinds[0];
+  const walk = (event) => {
+    const to = placeByKey(event, kinds.indexOf(panel), kinds.length);
+    if (to !== undefined) act.change({ panel: kinds[to] }, "[role=tab][aria-selected=true]");
+  };
+  const tab = (name) => press(words.panels[name], () => act.change({ panel: name }), {
+    key: name, role: "tab", "aria-selected": String(panel === name), tabIndex: panel === name ? 0 : -1,
+  });
+  return [
+    wide && h(Candidates, parts),
+    h("div", { class: "panel", "data-look": "control" },
+      h("div", { class: "tabs", role: "tablist", "aria-label": words.title, onKeyDown: walk }, kinds.map(tab)),
+      h("div", { class: "inside", role: "tabpanel", "aria-label": words.panels[panel] },
+        h({ next: Candidates, look: Look, heads: Heads }[panel], parts))),
+  ];
+}
 
-  /** Pale bars and a pale map in the place of what is to come. */
-  function ghost() {
-    const bars = [150, 62, 38, 24, 12].map((width, i) => `M0 ${10 + 28 * i}h${width}v10h${-width}z`);
-    const cells = Array.from({ length: 25 }, (_, i) => `M${210 + 28 * (i % 5)} ${28 * Math.floor(i / 5)}h26v26h-26z`);
-    const dark = cells.filter((_, i) => i % 6 === 0);
-    return svg(
-      "svg",
-      { class: "ghost", viewBox: "0 0 360 140", "aria-hidden": "true" },
-      svg("path", { d: cells.join(""), fill: "var(--w-surface)" }),
-      svg("path", { d: [...bars, ...dark].join(""), fill: "var(--w-hairline)" }),
-    );
+/** What the picture says, in a sentence or two. */
+function says({ look, panel, sentence: asked }, { source, steps, at, row, whole, problem }) {
+  const text = textOf(steps);
+  if (whole) return fill(words.changed, { before: textOf(whole.steps), after: text });
+  if (panel === "heads") return words.none_off;
+  const { token } = steps[at];
+  const [most] = largest(row, 1);
+  const step = fill(words.said, {
+    i: at + 1, n: steps.length, token, p: decimals(chance(steps[at], token)),
+    who: nameOfLook(look), word: source[most], weight: row[most].toFixed(2),
+  });
+  const finished = at || problem ? "" : fill(words.finished, { source: asked, target: text });
+  return `${finished} ${step}`.trim().replace("。 ", "。");
+}
+
+/** Why a sentence was not translated, and buttons that help on. */
+function Problem({ state, now, act }) {
+  if (state.loading === "failed") return h(Loading, { state, act });
+  const { problem } = now;
+  if (!problem) return null;
+  const { kind, language, direction, unknown = [], count, most } = problem;
+  if (kind === "empty") return words.empty;
+  if (kind === "long") return fill(words.too_long, { count, most });
+  if (kind === "language") {
+    const names = { language: words.languages[language], source: words.languages[sourceOf(state.direction)] };
+    return [h("p", {}, fill(words.other_language, names)),
+      press(fill(words.switch_to, { direction: nameOf(direction) }), () => act.ask(state.sentence, { direction }))];
   }
+  const mended = (word, other) =>
+    splitTokens(state.sentence).map((token) => (token === word ? other : token)).join(" ");
+  return [
+    unknown.slice(0, 3).map(({ word, near }) => h("div", { key: word },
+      h("p", {}, fill(words.unknown, { word }), " ", near.length > 0 && words.near),
+      near.map((other) => press(other, () => act.ask(mended(word, other)), { lang: tag(sourceOf(state.direction)) })))),
+    press(words.anyway, () => act.ask(state.sentence, { anyway: true })),
+  ];
+}
 
-  // ---- the model
+function Field({ state, now, act }) {
+  const { typed, direction } = state;
+  const value = typed ?? state.sentence;
+  const lang = tag(sourceOf(direction));
+  const onInput = (event) => act.change({ typed: event.target.value });
+  const onKeyDown = (event) => {
+    if (event.key === "Enter" && !event.isComposing) act.ask(value); // no form: JupyterLab lets none be sent
+  };
+  const offers = typed && now.model ? completions(now.model.net, typed, typed.length) : [];
+  const plainly = { maxLength: 120, autocomplete: "off", autocapitalize: "none", spellcheck: false };
+  return h("div", { class: "field" },
+    h("label", {}, words.own, h("input", { type: "text", lang, value, onInput, onKeyDown, ...plainly })),
+    press(words.translate, () => act.ask(value)),
+    h("div", { class: "known", role: "group", "aria-label": words.known, lang, translate: false },
+      offers.map(({ label, text }) => press(label, () => act.change({ typed: text }, ".field input"), { key: label }))),
+    h("div", { class: "problem", role: "alert" }, h(Problem, { state, now, act })));
+}
 
-  async function load(named = view.direction, progress = () => {}) {
-    const bytes = await weights(host, named, progress);
-    const loaded = new Transformer(readCheckpoint(bytes));
-    if (named === view.direction) net = loaded;
-    return loaded;
-  }
+function View(parts) {
+  const { state, now } = parts;
+  return h("div", { class: "desk", "aria-busy": String(state.loading === "coming") },
+    h(Task, parts), h(Asked, parts), h(Scene, parts), h(Panel, parts),
+    h("p", { class: "said", role: "status" }, state.loading === "coming" ? h(Loading, parts) : says(state, now)),
+    h(Field, parts));
+}
 
-  // ---- asking for a translation
+/** From each source token to the token of the step, as wide as the weight; the tokens may stand in several rows. */
+function drawLines(root) {
+  const [lines, scene] = [root.querySelector(".lines"), root.querySelector(".scene")];
+  const asking = scene.querySelector("[role=radio][aria-checked=true]");
+  if (!asking || !scene.offsetWidth) return lines.replaceChildren();
+  // not its box on the screen: a token that has just come is still on its way there
+  const middle = (chip) => chip.offsetLeft + chip.offsetWidth / 2;
+  const [x, y] = [middle(asking), asking.offsetTop];
+  lines.setAttribute("viewBox", `0 0 ${scene.offsetWidth} ${scene.offsetHeight}`);
+  const paths = [...scene.querySelectorAll(".source .chip")].map((chip) => {
+    const weight = Number(chip.style.getPropertyValue("--share"));
+    const low = chip.offsetTop + chip.offsetHeight;
+    const bend = (low + y) / 2;
+    const d = `M${middle(chip)} ${low}C${middle(chip)} ${bend} ${x} ${bend} ${x} ${y}`;
+    return svg("path", { d, "stroke-width": (0.3 + 8 * weight).toFixed(2) });
+  });
+  return lines.replaceChildren(...paths);
+}
 
-  function turnTo(name, text) {
-    const example = sentences[source()].indexOf(view.sentence);
-    const spokenThere = now && name === `${target()}-${source()}` ? joinTokens(tokensOf(now.steps, false)) : "";
-    view.direction = name;
-    direction.input.value = name;
-    turn += 1; // what is still loading is of the other direction
-    stage.removeAttribute("aria-busy");
-    net = null;
-    drawExamples();
-    field.input.value = text ?? sentences[source()][example] ?? (spokenThere || field.input.value);
-    forgetResult();
-    drawSwitches();
-    drawBeam();
-    if (field.input.value) ask();
-    else show(invitation);
-  }
+// ---- life
 
-  function forgetResult() {
-    now = null;
-    chosen = {};
-    off = new Set();
-    view.step = 0;
-    view.anyway = false;
-  }
-
-  /** Translate what stands in the field. */
-  async function ask({ anyway = false, fresh = true } = {}) {
-    const mine = ++turn;
-    clearTimeout(timer);
-    view.sentence = field.input.value.trim();
-    view.anyway = anyway;
-    if (fresh) {
-      chosen = {};
-      view.chosen = "";
-      view.step = 0;
-    }
-    share();
-    if (!splitTokens(view.sentence).length) return tell(words.empty);
-    if (!net) {
-      stage.setAttribute("aria-busy", "true");
-      bar.removeAttribute("value");
-      tell(element("p", {}, words.loading), bar);
-      try {
-        await load(view.direction, (came) => mine === turn && (bar.value = came));
-      } catch {
-        if (mine === turn) tell(words.failed, button(words.retry, () => ask({ anyway, fresh })));
-        return;
-      } finally {
-        if (mine === turn) stage.removeAttribute("aria-busy");
-      }
-      if (mine !== turn) return;
-    }
-    const found = checked(net, view.sentence, anyway);
-    if (found.kind) return complain(found);
-    if (!fresh) chosen = readChosen();
-    compute(found.tokens);
-    reveal(fresh ? 0 : now.steps.length);
-  }
-
-  function complain({ kind, ...found }) {
-    if (kind === "empty") return tell(words.empty);
-    if (kind === "long") return tell(fill(words.too_long, found));
-    if (kind === "language") {
-      const text = fill(words.other_language, {
-        language: words.languages[found.language],
-        source: words.languages[source()],
-      });
-      const name = fill(words.switch_to, { direction: nameOf(found.direction) });
-      const change = button(name, () => turnTo(found.direction, view.sentence));
-      return tell(text, change);
-    }
-    const rows = found.unknown.slice(0, 3).map(({ word, near }) =>
-      element(
-        "p",
-        {},
-        fill(near.length ? words.unknown_near : words.unknown, { word }),
-        near.map((other) => button(other, () => replace(word, other), { lang: tag(source()) })),
-      ),
-    );
-    const anyway = button(words.anyway, () => ask({ anyway: true }));
-    tell(rows, anyway);
-  }
-
-  function replace(word, other) {
-    field.input.value = splitTokens(view.sentence)
-      .map((token) => (token === word ? other : token))
-      .join(" ");
-    field.input.focus();
-    ask();
-  }
-
-  function tell(...content) {
-    now = null;
-    message.replaceChildren(
-      ...content.flat().map((part) => (typeof part === "string" ? element("p", {}, part) : part)),
-    );
-    show(message);
-  }
-
-  function show(part) {
-    for (const each of [invitation, message, result]) each.hidden = each !== part;
-    if (part !== message) message.replaceChildren();
-  }
-
-  // ---- computing
-
-  function compute(tokens) {
-    const encoded = net.encode(net.numbers(tokens), { off });
-    const steps = greedy(net, encoded, { off, chosen });
-    now = { tokens, encoded, steps, before: null };
-    if (off.size) now.before = greedy(net, net.encode(net.numbers(tokens)), { chosen });
-    view.step = Math.min(Math.max(0, Math.round(view.step)), steps.length - 1);
-  }
-
-  const tokensOf = (steps, end = true) =>
-    steps.map(({ number }) => net.tgtVocab[number]).filter((token, i) => end || steps[i].number !== EOS);
-
-  /** Did the reader put another token at step i than the model would have? */
-  const isForced = (i) => now.steps[i].number !== largest(now.steps[i].logits, 1)[0];
-
-  function readChosen() {
-    const pairs = view.chosen.split(" ").filter(Boolean).map((pair) => pair.split(/:(.*)/s));
-    return Object.fromEntries(
-      pairs.filter(([, token]) => net.target.has(token)).map(([i, token]) => [i, net.target.get(token)]),
-    );
-  }
-
-  /** Let the tokens appear one by one from step `from` on. */
-  function reveal(from) {
-    clearTimeout(timer);
-    show(result);
-    const { length } = now.steps;
-    const along = from === 0 && !STILL.matches; // look on while it is written, then begin at the beginning
-    revealed = STILL.matches ? length : Math.min(from, length);
-    const next = () => {
-      if (along) view.step = revealed < length ? Math.max(0, revealed - 1) : 0;
-      draw();
-      if (revealed < length) {
-        stage.setAttribute("aria-busy", "true");
-        revealed += 1;
-        timer = setTimeout(next, PACE);
-      } else {
-        stage.removeAttribute("aria-busy");
-        spoken.textContent = fill(words.finished, {
-          source: view.sentence,
-          target: joinTokens(tokensOf(now.steps, false)),
-        });
-        share();
-      }
-    };
-    next();
-    drawBeam();
-  }
-
-  function choose(number) {
-    const at = view.step;
-    chosen = Object.fromEntries(now.steps.slice(0, at).map((step, i) => [i, step.number]));
-    chosen[at] = number;
-    compute(now.tokens);
-    reveal(at + 1);
-  }
-
-  function forget() {
-    chosen = {};
-    compute(now.tokens);
-    reveal(0);
-    targetRow.querySelector("[tabindex='0']").focus();
-  }
-
-  function setOff(heads) {
-    off = heads;
-    if (!now) return drawSwitches();
-    compute(now.tokens);
-    reveal(now.steps.length);
-  }
-
-  function goTo(step) {
-    if (!now || step < 0 || step >= now.steps.length) return;
-    clearTimeout(timer);
-    stage.removeAttribute("aria-busy");
-    revealed = now.steps.length;
-    view.step = step;
-    met.stepped = true;
-    draw();
-    spoken.textContent = said.textContent;
-    share();
-  }
-
-  function walk(event) {
-    const to = placeByKey(event, view.step, now.steps.length);
-    if (to === undefined) return;
-    goTo(to);
-    targetRow.querySelector("[aria-checked=true]").focus();
-  }
-
-  // ---- drawing
-
-  function drawExamples() {
-    examples.replaceChildren(
-      element("span", {}, words.examples),
-      ...sentences[source()].map((text) => button(text, () => enter(text), { lang: tag(source()) })),
-    );
-    field.input.lang = tag(source());
-  }
-
-  function enter(text) {
-    field.input.value = text;
-    ask();
-  }
-
-  const shown = (token) => (token.startsWith("<") ? element("code", {}, token) : token);
-
-  function draw() {
-    if (!now || result.hidden) return;
-    const { steps } = now;
-    const at = Math.min(view.step, Math.max(0, revealed - 1));
-    const step = steps[at];
-    drawLook();
-    drawTokens(at);
-    drawLines(at);
-    drawRunners(step);
-    drawMap(at);
-    drawSwitches();
-    const row = looks(step, view.look);
-    const [most] = largest(row, 1);
-    const p = softmax(step.logits)[step.number];
-    where.textContent = fill(words.where, { i: at + 1, n: steps.length });
-    back.setAttribute("aria-disabled", at === 0);
-    on.setAttribute("aria-disabled", at === steps.length - 1);
-    undo.hidden = !steps.some((_, i) => isForced(i));
-    said.textContent = fill(words.said, {
-      i: at + 1,
-      token: net.tgtVocab[step.number],
-      p: decimals(p),
-      word: readTokens()[most],
-      weight: decimals(row[most]),
-    });
-    tries.look();
-  }
-
-  const readTokens = () => net.numbers(now.tokens).map((number) => net.srcVocab[number]);
-
-  function drawLook() {
-    if (look.input.options.length) return;
-    look.input.append(
-      element("option", { value: "mean" }, words.mean),
-      ...allHeads(net.config, "cross").map((name) => {
-        const [, b, h] = name.split(".").map(Number);
-        return element("option", { value: `${b}.${h}` }, fill(words.one_head, { block: b + 1, head: h + 1 }));
-      }),
-    );
-    look.input.value = view.look;
-    if (!look.input.value) look.input.value = view.look = "mean";
-  }
-
-  /** The tokens are made anew for a new translation only; from step to step they change their looks. */
-  function drawTokens(at) {
-    if (drawn.tokens !== now) {
-      drawn.tokens = now;
-      makeTokens();
-    }
-    const row = looks(now.steps[at], view.look);
-    [...sourceRow.children].forEach((chip, j) => {
-      chip.lastChild.textContent = row[j].toFixed(2);
-      chip.style.setProperty("--share", row[j].toFixed(3));
-    });
-    [...targetRow.children].forEach((chip, i) => {
-      chip.setAttribute("aria-checked", i === at);
-      chip.tabIndex = i === at ? 0 : -1;
-      chip.toggleAttribute("data-hidden", i >= revealed);
-    });
-  }
-
-  function makeTokens() {
-    sourceName.textContent = words.languages[source()];
-    targetName.textContent = words.languages[target()];
-    sourceRow.lang = tag(source());
-    targetRow.lang = tag(target());
-    targetRow.setAttribute("aria-label", words.tokens);
-    sourceRow.setAttribute("aria-label", words.languages[source()]);
-    sourceRow.replaceChildren(
-      ...readTokens().map((token, j) =>
-        element(
-          "span",
-          { class: "chip", role: "listitem", title: token === "<unk>" ? now.tokens[j] : null },
-          shown(token),
-          element("span", { class: "share" }),
-        ),
-      ),
-    );
-    const before = now.before && tokensOf(now.before);
-    targetRow.replaceChildren(
-      ...tokensOf(now.steps).map((token, i) => {
-        const yours = isForced(i) ? element("span", { class: "unseen" }, ` (${words.yours})`) : null;
-        return button([shown(token), yours], () => goTo(i), {
-          role: "radio",
-          class: "chip",
-          "data-forced": isForced(i),
-          "data-changed": before !== null && before[i] !== token,
-        });
-      }),
-    );
-  }
-
-  /** From each source token to the target token, as wide as the weight. The tokens may stand in several rows. */
-  function drawLines(at) {
-    const outer = scene.getBoundingClientRect();
-    const middle = (node) => {
-      const box = node.getBoundingClientRect();
-      return [box.left - outer.left + box.width / 2, box.top - outer.top, box.bottom - outer.top];
-    };
-    const [x, top] = middle(targetRow.children[at]);
-    lines.setAttribute("viewBox", `0 0 ${outer.width} ${outer.height}`);
-    const row = looks(now.steps[at], view.look);
-    lines.replaceChildren(
-      ...[...sourceRow.children].map((chip, j) => {
-        const [from, , low] = middle(chip);
-        const bend = (low + top) / 2;
-        return svg("path", {
-          d: `M${from} ${low}C${from} ${bend} ${x} ${bend} ${x} ${top}`,
-          "stroke-width": (0.5 + 9 * row[j]).toFixed(2),
-          "stroke-opacity": (0.12 + 0.75 * row[j]).toFixed(3),
-        });
-      }),
-    );
-  }
-
-  function drawRunners(step) {
-    const odds = softmax(step.logits);
-    const best = largest(odds, RUNNERS);
-    if (!best.includes(step.number)) best.push(step.number);
-    runnersName.textContent = fill(words.runners, { i: now.steps.indexOf(step) + 1 });
-    choices.lang = tag(target());
-    runners.forEach(({ node, parts: [token, track, p] }, i) => {
-      node.hidden = i >= best.length;
-      if (node.hidden) return;
-      const number = best[i];
-      node.dataset.number = number;
-      node.setAttribute("aria-pressed", number === step.number);
-      token.replaceChildren(shown(net.tgtVocab[number]));
-      track.firstChild.style.width = `${(100 * odds[number]).toFixed(1)}%`;
-      p.textContent = decimals(odds[number]);
-    });
-  }
-
-  function drawMap(at) {
-    const room = Math.min(map.parentElement.clientWidth || 300, 380);
-    const key = `${view.look} ${room}`;
-    if (drawn.map !== now || drawn.key !== key) {
-      Object.assign(drawn, { map: now, key });
-      makeMap(room);
-    }
-    const rows = [...map.querySelectorAll(".row")];
-    rows.forEach((row, i) => {
-      row.toggleAttribute("data-hidden", i >= revealed);
-      row.toggleAttribute("data-now", i === at);
-    });
-    map.lastChild.setAttribute("y", Number(rows[at].children[1].getAttribute("y")) - 1);
-  }
-
-  function makeMap(room) {
-    const columns = readTokens();
-    const rows = tokensOf(now.steps);
-    const wide = (tokens) => Math.max(...tokens.map((token) => [...token].length * (hasWide(token) ? 13 : 7.2)));
-    const left = Math.min(84, wide(rows) + 10);
-    const cell = Math.max(14, Math.min(28, 230 / rows.length, (room - left - 26) / columns.length));
-    const top = Math.min(70, 0.75 * wide(columns) + 14);
-    const across = columns.length * cell;
-    const [width, height] = [left + across + 26, top + rows.length * cell + 4];
-    setSize(map, width, height);
-    map.setAttribute("height", height);
-    const text = { "font-size": 12, fill: "var(--w-text)" };
-    map.replaceChildren(
-      ...columns.map((token, j) => {
-        const [x, y] = [left + (j + 0.6) * cell, top - 6];
-        return svg("text", { ...text, x, y, transform: `rotate(-38 ${x} ${y})`, lang: tag(source()) }, token);
-      }),
-      ...now.steps.map((step, i) => {
-        const y = top + i * cell;
-        const name = { ...text, x: left - 6, y: y + cell / 2 + 4, "text-anchor": "end", lang: tag(target()) };
-        return svg(
-          "g",
-          { class: "row", onclick: () => goTo(i) },
-          svg("text", name, rows[i]),
-          rect(left, y, across, cell, { fill: "var(--w-surface)" }),
-          Array.from(looks(step, view.look), (value, j) =>
-            rect(left + j * cell, y, cell - 1, cell - 1, { fill: "var(--w-query)", "fill-opacity": value.toFixed(3) }),
-          ),
-        );
-      }),
-      rect(left - 1, top, across + 1, cell + 1, { fill: "none", stroke: "var(--w-key)", "stroke-width": 2 }),
-    );
-    map.setAttribute("aria-label", fill(words.map, { source: columns.join(" "), target: rows.join(" ") }));
-  }
-
-  const hasWide = (token) => /[\u3000-\u9fff\uff00-\uffef]/.test(token);
-
-  function drawSwitches() {
-    const config = net?.config ?? { num_layers: 2, num_heads: 4 };
-    if (!switches.childElementCount)
-      switches.append(
-        ...Object.keys(ATTENTIONS).map((attention) => {
-          const names = allHeads(config, attention);
-          const label = `${words.attentions[attention]}: ${words.all_off}`;
-          const everyOff = () => setOff(new Set([...off, ...names]));
-          const every = button(words.all_off, everyOff, { class: "every", "aria-label": label });
-          return element(
-            "div",
-            { class: "attention", role: "group", "aria-label": words.attentions[attention] },
-            element("p", {}, words.attentions[attention], " ", every),
-            element("div", { class: "heads" }, blocks(config, attention)),
-          );
-        }),
-      );
-    for (const toggle of switches.querySelectorAll("[data-head]"))
-      toggle.setAttribute("aria-pressed", !off.has(toggle.dataset.head));
-    allOn.setAttribute("aria-disabled", off.size === 0);
-    if (!now) {
-      effect.textContent = words.no_sentence;
-      return;
-    }
-    const [old, fresh] = [now.before ?? now.steps, now.steps].map((steps) => joinTokens(tokensOf(steps, false)));
-    const changed = old === fresh ? words.same : words.changed;
-    effect.textContent = off.size ? fill(changed, { before: old, after: fresh }) : words.none_off;
-  }
-
-  function blocks({ num_layers, num_heads }, attention) {
-    return Array.from({ length: num_layers }, (_, b) =>
-      element(
-        "span",
-        { class: "block" },
-        element("span", {}, fill(words.block, { block: b + 1 })),
-        Array.from({ length: num_heads }, (__, h) => {
-          const name = headName(attention, b, h);
-          const label = fill(words.one_head, { block: b + 1, head: h + 1 });
-          const others = () => [...off].filter((other) => other !== name);
-          const toggle = () => setOff(new Set(off.has(name) ? others() : [...off, name]));
-          return button(h + 1, toggle, { "data-head": name, "aria-label": label });
-        }),
-      ),
-    );
-  }
-
-  function drawBeam() {
-    if (!beamBox.open) return;
-    if (!now) {
-      ranking.replaceChildren(element("tr", {}, element("td", { colspan: 3 }, words.no_sentence)));
-      return;
-    }
-    met.beam = true;
-    const straight = greedy(net, now.encoded, { off });
-    const beams = beamSearch(net, now.encoded, { size: BEAM, off });
-    const rows = [
-      { name: words.greedy, numbers: numbersOf(straight), score: scoreOf(straight) },
-      ...beams.map((beam, i) => ({ name: fill(words.beam_rank, { i: i + 1 }), ...beam })),
-    ];
-    const path = numbersOf(now.steps).join(" ");
-    ranking.replaceChildren(
-      ...rows.map(({ name, numbers, score }) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, name),
-          element(
-            "td",
-            { lang: tag(target()), translate: "no" },
-            button(net.text(numbers) || "<eos>", () => follow(numbers), {
-              "aria-pressed": String(numbers.join(" ") === path),
-            }),
-          ),
-          element("td", {}, score.toFixed(3).replace("-", "−")),
-        ),
-      ),
-    );
-    tries.look();
-  }
-
-  /** Show a translation of the beam search step by step. */
-  function follow(numbers) {
-    const at = [...ranking.rows].findIndex((row) => row.contains(el.getRootNode().activeElement));
-    chosen = Object.fromEntries([...numbers, EOS].map((number, i) => [i, number]));
-    view.step = 0;
-    compute(now.tokens);
-    reveal(now.steps.length);
-    ranking.rows[at]?.querySelector("button").focus();
-  }
-
-  // ---- the answers of the things to try: of the first example, in the direction chosen now
-
-  function facts() {
-    const found = (about) => async () => {
-      const model = net ?? (await load());
-      const sentence = sentences[source()][0];
-      const encode = (options) => model.encode(model.numbers(splitTokens(sentence)), options);
-      const run = (options = {}) => greedy(model, encode(options), options);
-      const text = (steps) => model.text(numbersOf(steps));
-      return { sentence, text: text(run()), ...about({ model, sentence, encode, run, text }) };
-    };
-    return [
-      found(({ model, sentence, run }) => {
-        const tokens = [...splitTokens(sentence), "<eos>"];
-        const pairs = run().map((step) => [model.tgtVocab[step.number], tokens[largest(looks(step, "mean"), 1)[0]]]);
-        const named = pairs.filter(([to]) => /^\p{L}/u.test(to));
-        return { list: named.map(([to, from]) => `${to} ← ${from}`).join(words.comma) };
-      }),
-      found(({ model, run, text }) => {
-        const [first] = run();
-        const [best, next] = largest(first.logits, 2);
-        const odds = softmax(first.logits);
-        const other = text(run({ chosen: { 0: next } }));
-        const [a, b] = [best, next].map((number) => model.tgtVocab[number]);
-        return { a, b, p: decimals(odds[best]), q: decimals(odds[next]), other };
-      }),
-      found(({ model, run, text }) => ({
-        other: text(run({ off: new Set(allHeads(model.config, "cross")) })),
-      })),
-      found(({ model, run, text }) => {
-        const whole = text(run());
-        const heads = Object.keys(ATTENTIONS).flatMap((attention) => allHeads(model.config, attention));
-        const changed = heads.filter((head) => text(run({ off: new Set([head]) })) !== whole).length;
-        return { changed, all: heads.length };
-      }),
-      found(({ model }) => {
-        const texts = sentences[source()];
-        const better = texts.filter((sentence) => {
-          const encoded = model.encode(model.numbers(splitTokens(sentence)));
-          return beamSearch(model, encoded, { size: BEAM })[0].score > scoreOf(greedy(model, encoded)) + 1e-6;
-        });
-        return { better: better.length, all: texts.length };
-      }),
-    ];
-  }
-
-  // ---- the view
-
-  function share() {
-    view.off = [...off].join(" ");
-    if (now) view.chosen = Object.keys(chosen).map((i) => `${i}:${net.tgtVocab[chosen[i]]}`).join(" ");
-    const typed = !sentences[source()].includes(view.sentence);
-    link.hidden = !typed;
-    if (view.sentence) shareView(el, "translator", view, typed);
-  }
-
-  direction.input.value = view.direction;
-  drawExamples();
-  drawSwitches();
-  show(invitation);
-  const resize = new ResizeObserver(() => draw());
-  resize.observe(el);
-  if (view.sentence) ask({ anyway: view.anyway, fresh: false });
-  return () => {
-    turn += 1;
-    clearTimeout(timer);
-    resize.disconnect();
-    undress();
+/** The state that a link asks for; what makes no sense there is left out. */
+function begun(asked) {
+  const known = (name, all, otherwise) => (all.includes(asked[name]) ? asked[name] : otherwise);
+  const direction = known("direction", DIRECTIONS, first.direction);
+  const example = sentences[sourceOf(direction)][SENTENCE];
+  const isPlain = !asked.sentence || asked.sentence === first.sentence;
+  const pairs = asked.chosen.split(" ").map((pair) => pair.split(/:(.*)/s)).filter(([i]) => /^\d\d?$/.test(i));
+  return {
+    direction,
+    sentence: isPlain ? example : asked.sentence.slice(0, 120),
+    chosen: Object.fromEntries(pairs.map(([i, token]) => [i, token ?? ""])),
+    step: Number.isInteger(asked.step) ? Math.max(0, asked.step) : 0,
+    look: known("look", LOOKS, "mean"),
+    off: HEADS.filter((head) => asked.off.split(" ").includes(head)),
+    anyway: asked.anyway,
+    panel: known("panel", PANELS, "next"),
+    group: known("group", GROUPS, "cross"),
   };
 }
 
-export default { render };
+/** What the reader can do: each brings another state. `state` gives the one of now. */
+function actions({ state, now, change }) {
+  const act = {
+    /** Translate a sentence; what cannot be translated leaves the translation before in sight. */
+    ask(text, more) {
+      const before = now().problem ? state().before : state().sentence;
+      const plain = { chosen: {}, step: 0, anyway: false, typed: null };
+      return change({ ...plain, before, sentence: text.trim(), ...more });
+    },
+    /** Turn to another direction with the same sentence, or with what its translation was. */
+    turn(direction) {
+      const { direction: old, typed, sentence: asked } = state();
+      const offered = sentences[sourceOf(old)].indexOf(typed ?? asked);
+      const back = direction === old.split("-").toReversed().join("-") && typed === null && !now().problem;
+      const own = back ? textOf(now().steps) : (typed ?? asked);
+      return act.ask(sentences[sourceOf(direction)][offered] ?? own, { direction });
+    },
+    take(token) {
+      const { steps, at } = now();
+      const before = Object.entries(state().chosen).filter(([i]) => Number(i) < at);
+      const mine = token === steps[at].best[0][0] ? [] : [[at, token]];
+      return change({ chosen: Object.fromEntries([...before, ...mine]), step: at });
+    },
+    undo: () => change({ chosen: {} }),
+  };
+  return act;
+}
+
+export default explorer({
+  name: "translator",
+  style: STYLE,
+  start: START,
+  rest: REST,
+  tasks: TASKS,
+  View,
+  derived,
+  actions,
+  begun,
+  link: (state) => ({
+    ...Object.fromEntries(Object.keys(START).map((key) => [key, state[key]])),
+    chosen: Object.entries(state.chosen).map(([i, token]) => `${i}:${token}`).join(" "),
+    off: state.off.join(" "),
+  }),
+  isTyped: ({ direction, sentence, typed }) => typed !== null || !sentences[sourceOf(direction)].includes(sentence),
+  checkpoint: ({ direction }) => direction,
+  needs: (state) => !isFirst(state),
+  read: (bytes) => reader(new Transformer(readCheckpoint(bytes))),
+  painted: drawLines,
+});

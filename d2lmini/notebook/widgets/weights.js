@@ -9,34 +9,23 @@ const PATIENCE = 60; // seconds that a kernel may be busy with another cell
 const kept = new Map();
 
 /**
- * The bytes of a checkpoint, a Uint8Array, by its name: a direction ("en-vi") or "writer-en". `progress` is called with
- * the share that has come, from 0 to 1, where it is known. Rejects when nothing comes; asked again, it tries again.
+ * The bytes of a checkpoint, a Uint8Array, by its name: a direction ("en-vi") or "writer-en". Rejects when nothing
+ * comes; asked again, it tries again.
  */
-export function weights(model, name, progress = () => {}) {
+export function weights(model, name) {
   if (!kept.has(name)) {
     const address = model.get("checkpoint")?.(name); // only the website has an address
-    const coming = address ? download(address, progress) : fromKernel(model, name);
+    const coming = address ? download(address) : fromKernel(model, name);
     kept.set(name, coming);
     coming.catch(() => kept.delete(name));
   }
   return kept.get(name);
 }
 
-async function download(address, progress) {
+async function download(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
-  const total = Number(answer.headers.get("content-length"));
-  const packed = answer.headers.get("content-encoding"); // then the length is that of what was packed
-  const parts = [];
-  let came = 0;
-  for (const reader = answer.body.getReader(); ; ) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    came += value.length;
-    if (total && !packed) progress(came / total);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+  return new Uint8Array(await answer.arrayBuffer());
 }
 
 /** Ask the kernel by the trait `asked`; it answers by the trait `sent`. */

@@ -1,0 +1,73 @@
+"""What tests of an explorer in sight share: a site that shows it between screens of text, and a finger."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from making import cell, make_book, served
+from playwright.sync_api import Browser, Locator, Page
+
+from book import build as site_builder
+from d2lmini.language import LANGUAGES
+from d2lmini.notebook.widgets import stored_explorer
+
+# at the top of the window, right under the site's header
+UNDER_HEADER = "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
+
+
+@contextmanager
+def site_of(kind: str, root: Path, languages: Sequence[str] = LANGUAGES) -> Iterator[str]:
+    """Build and serve a site with an explorer on a page."""
+    text = "Some words of a page.\n\n" * 30
+    book = {}
+    for language in languages:
+        output = {"text/html": stored_explorer(kind, language)}
+        shown = [{"output_type": "display_data", "data": output, "metadata": {}}]
+        book[language] = {
+            "index": [cell("markdown", "index", "# Welcome\n\nRead [it](writing.ipynb).")],
+            "writing": [
+                cell("markdown", "text", f"# A page\n\n{text}"),
+                cell("code", "shown", f'd2l.explorer("{kind}")', shown, tags=["hide-input"]),
+                cell("markdown", "after", f"## After it\n\n{text}"),
+            ],
+        }
+    with served(site_builder.build(make_book(root, book))) as address:
+        yield address
+
+
+@contextmanager
+def visits(browser: Browser, address: str, kind: str) -> Iterator[Callable[..., Page]]:
+    """Open the page with the explorer right under the header, each time in a profile of its own."""
+    contexts = []
+
+    def visit(window: dict[str, Any], language: str, **options: Any) -> Page:
+        contexts.append(browser.new_context(**window, bypass_csp=True, **options))
+        page = contexts[-1].new_page()
+        page.goto(f"{address}/{language}/writing.html")
+        page.locator("html[data-measured]").wait_for()
+        explorer = page.locator(f"[data-widget={kind}]")
+        explorer.scroll_into_view_if_needed()
+        page.locator(f"[data-widget={kind}][data-awake]").wait_for()
+        explorer.evaluate(UNDER_HEADER)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+def swipe(page: Page, part: Locator, x: int, y: int) -> float:
+    """Move a finger from the middle of a part, and return how far the page scrolled."""
+    tools = page.context.new_cdp_session(page)
+    box, before = part.bounding_box(), page.evaluate("scrollY")
+    assert box
+    left, top = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    send = "Input.dispatchTouchEvent"
+    tools.send(send, {"type": "touchStart", "touchPoints": [{"x": left, "y": top}]})
+    for i in range(1, 9):
+        point = {"x": left + x * i / 8, "y": top + y * i / 8}
+        tools.send(send, {"type": "touchMove", "touchPoints": [point]})
+    tools.send(send, {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(300)
+    return page.evaluate("scrollY") - before
