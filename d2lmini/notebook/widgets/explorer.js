@@ -64,10 +64,11 @@ export function Task({ tasks, state, now, act }) {
  * checkpoint, needs, read: name of the weights for a state; does a state need them; model of their bytes (all optional)
  * link, begun: what a link keeps of a state, and the state that a link asks for: input from a stranger (optional)
  * actions: what else the reader can do, from {state, now, change, begin} (optional); `painted`: after each painting
+ * isTyped: is what the reader typed in a state? Then no address shows it before the reader copies a link (optional)
  */
 export function explorer(kind) {
   const { name, style, start, rest = {}, tasks, View, derived = () => ({}), needs = () => false } = kind;
-  const { link = (state) => pick(state, start), begun = (asked) => asked, painted = () => {} } = kind;
+  const { link = (state) => pick(state, start), begun = (asked) => asked, painted = () => {}, isTyped } = kind;
 
   function render({ model: host, el }) {
     let state = { ...start, ...rest, task: 0, told: [], seen: [], tried: false, loading: "" };
@@ -106,7 +107,7 @@ export function explorer(kind) {
       }
       wanted = null;
       show({ ...asked, loading: "" });
-      shareView(el, name, view);
+      shareView(el, name, view, isTyped?.(state));
       if (focused) mount.querySelector(focused)?.focus();
     }
 
