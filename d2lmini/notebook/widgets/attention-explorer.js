@@ -1,6 +1,6 @@
-// Attention explorer: a token asks, and every head answers it. All heads stand side by side as small maps, one of them is
-// enlarged: its arcs, and its scores, weights and values step by step. Every number shown is computed here by the formula
-// of the chapter, softmax(Q Kᵀ / √d) V.
+// Attention explorer: a token asks, and every head answers it. All heads stand side by side as small maps, one of
+// them is enlarged: its arcs, and its scores, weights and values step by step. Every number shown is computed here by
+// the formula of the chapter, softmax(Q Kᵀ / √d) V.
 
 import { clamp, clampInteger, softmax } from "./arithmetic.js";
 import { svg } from "./dom.js";
@@ -157,10 +157,11 @@ function Steps({ state, now }) {
     cell(points[j] === -Infinity ? "−∞" : signed(points[j], 2)),
     cell(row[j].toFixed(3), { class: "weight", style: { "--share": row[j].toFixed(3) } }),
     cell(bars(V[j], "value")), cell(bars(parts[j], "output")));
+  const named = fill(words.steps, { token: tokens[from] });
   return h("div", { class: "steps" },
-    h("p", {}, fill(words.steps, { token: tokens[from] }), " ",
+    h("p", {}, named, " ",
       h("span", { class: "how" }, under ? `q·k / ${under}` : "q·k"), ` → softmax → ${words.share}. ${words.parts}`),
-    h("table", { role: "table", "aria-label": fill(words.steps, { token: tokens[from] }), style: { "--n": tokens.length } },
+    h("table", { role: "table", "aria-label": named, style: { "--n": tokens.length } },
       h("tr", { role: "row" },
         title(words.column, "word key"), title(words.score), title(words.weight), title(words.value, "value"),
         title("w·v", "output")),
@@ -171,12 +172,12 @@ function Steps({ state, now }) {
 
 /** What moves the picture, by name. */
 const CONTROLS = {
-  scale: ({ state, act }) => press([h("span", { class: "tick" }, state.scale && "✓"), words.scale],
-    () => act.change({ scale: !state.scale }), { class: "switch", role: "switch", "aria-checked": String(state.scale) }),
+  scale: ({ state: { scale }, act }) => press([h("span", { class: "tick" }, scale && "✓"), words.scale],
+    () => act.change({ scale: !scale }), { class: "switch", role: "switch", "aria-checked": String(scale) }),
   mask: ({ state, act }) => h("div", { role: "group", "aria-label": words.mask },
     h("p", { class: "label" }, words.mask, ": ", words.masks_say[state.mask]),
-    h("div", { class: "row" }, Object.keys(MASKS).map((mask) =>
-      press(words.masks[mask], () => act.change({ mask }), { key: mask, "aria-pressed": String(mask === state.mask) })))),
+    h("div", { class: "row" }, Object.keys(MASKS).map((key) =>
+      press(words.masks[key], () => act.change({ mask: key }), { key, "aria-pressed": String(key === state.mask) })))),
   temperature: ({ state, act }) => h(Slider, {
     label: words.temperature, value: state.temperature, min: COLDEST, max: HOTTEST, step: 0.25, digits: 2,
     set: (temperature) => act.change({ temperature }),
@@ -190,13 +191,13 @@ const CONTROLS = {
 function Sentences({ state, act }) {
   const read = (sentence) => act.change({ sentence, token: asking(sentence) });
   const own = isTyped(state);
+  const onInput = (event) => read(event.target.value);
   const options = [...words.sentences.entries(), ...(own ? [[-1, words.own]] : [])];
   const value = own ? -1 : words.sentences.findIndex((one) => [one, turned(one)].includes(state.sentence));
   return h("div", { class: "sentences" },
     h(Choice, { label: words.sentence, value, options, set: (i) => words.sentences[i] && read(words.sentences[i]) }),
-    h("label", {}, words.own, h("input", {
-      type: "text", maxLength: 80, value: state.sentence, autocomplete: "off", onInput: (event) => read(event.target.value),
-    })));
+    h("label", {}, words.own,
+      h("input", { type: "text", maxLength: 80, value: state.sentence, autocomplete: "off", onInput })));
 }
 
 function View(parts) {

@@ -2,8 +2,7 @@
 // then move n, d and k and see which of the three is cheapest, and by which way of counting.
 
 import { clampInteger } from "./arithmetic.js";
-import { Choice, Task, explorer, press } from "./explorer.js";
-import { placeByKey } from "./frame.js";
+import { Choice, Task, explorer } from "./explorer.js";
 import { Slider } from "./slider.js";
 import { fill, grouped, plural } from "./text.js";
 import { h } from "./vendor/preact/preact.min.js";
@@ -12,12 +11,12 @@ import STYLE from "./path-explorer.css";
 
 const KINDS = ["convolution", "recurrent", "attention"];
 const TOKENS = 7;
-const ENDS = ["from", "to"];
 const COLOR = { convolution: "cnn", recurrent: "rnn", attention: "attention" };
-const DASH = { convolution: "1.5 5", recurrent: "7 4", attention: "none" };
-const SIZES = Array.from({ length: 29 }, (_, s) => (s % 2 ? 3 : 2) * 2 ** (1 + (s >> 1))); // 4, 6, 8, 12 … 65 536
-const WIDTHS = Array.from({ length: 9 }, (_, s) => 8 * 2 ** s);
-const KERNELS = [3, 5, 7];
+const DASH = { convolution: "2 7", recurrent: "14 8", attention: "none" };
+const ALL = Array.from({ length: TOKENS }, (_, at) => at + 1);
+// what can be set by a slider; n doubles in two steps: 4, 6, 8, 12 … 65 536
+const SIZES = Array.from({ length: 29 }, (_, s) => (s % 2 ? 3 : 2) * 2 ** (1 + (s >> 1)));
+const LISTS = { from: ALL, to: ALL, n: SIZES, d: Array.from({ length: 9 }, (_, s) => 8 * 2 ** s), k: [3, 5, 7] };
 
 /** Nodes [level, position] of a shortest path from input a to output b (from 1), or null where there is none. */
 function shortestPath(kind, a, b, k) {
@@ -57,153 +56,120 @@ function derived({ from, to, n, d, k, counting }) {
   const prices = KINDS.map((kind) => [costs[kind], sequentialSteps(kind, n), longestPath(kind, n, k)]);
   const least = [0, 1, 2].map((c) => Math.min(...prices.map((row) => row[c])));
   const cheapest = words.names.filter((_, i) => prices[i][0] === least[0]).join(" = ");
-  return { paths: KINDS.map((kind) => shortestPath(kind, from, to, k)), costs, prices, least, cheapest };
+  const lengths = KINDS.map((kind) => (shortestPath(kind, from, to, k)?.length ?? 1) - 1);
+  return { lengths, costs, prices, least, cheapest };
 }
 
-const counted = (forms, name, value) => fill(plural(forms, value), { [name]: value });
-const edges = (path) => (path ? counted(words.edges, "e", path.length - 1) : words.none);
-const isRight = (guess, path) => Number(guess) === (path ? path.length - 1 : 0);
-const guessed = ({ guesses }, { paths }) => ({
-  c: edges(paths[0]), r: edges(paths[1]), s: edges(paths[2]),
-  right: paths.filter((path, i) => guesses?.[i] && isRight(guesses[i], path)).length,
-});
-const WIDER = { from: 1, to: TOKENS };
+const edges = (e) => (e ? fill(plural(words.edges, e), { e }) : words.none);
+const named = ([c, r, s]) => ({ c: edges(c), r: edges(r), s: edges(s) });
 const ORDERS = derived({ ...START, counting: "order" });
-const [NARROW, WIDE] = [3, 7].map((k) => derived({ ...START, ...WIDER, k }));
-const TIE = { n: 64, k: 7 };
-/** `control`: what moves the picture of a task; `met`: is a state the one that was asked for. */
-const task = (control, scene, told, met) =>
-  ({ control, scene, values: told, answer: () => told, done: (state, now) => met(state, now) && told });
+const [NARROW, WIDE] = [3, 7].map((k) => derived({ ...START, to: TOKENS, k }));
+/** `controls`: what moves the picture of a task, by name; `met`: is a state the one that was asked for. */
+const task = (controls, scene, told, met) =>
+  ({ controls, scene, values: told, answer: () => told, done: (state, now) => met(state, now) && told });
 
 const TASKS = [
-  task("", {}, {}, (_, { paths }) => !paths[1]),
-  { control: "", scene: { to: 6, k: 5, guesses: ["", "", ""] }, values: { a: 1, b: 6, k: 5 },
-    done: (state, now) => state.guesses?.every(Boolean) && guessed(state, now) },
-  task("k", WIDER, {
-    a: edges(NARROW.paths[0]), b: edges(WIDE.paths[0]),
+  task(["to", "from"], {}, {}, (_, { lengths }) => !lengths[1]),
+  { controls: [], scene: { to: 6, k: 5, guesses: ["", "", ""] }, values: { a: 1, b: 6, k: 5 },
+    done: ({ guesses }, { lengths }) => guesses?.every(Boolean) &&
+      { ...named(lengths), right: lengths.filter((e, i) => e === Number(guesses[i])).length } },
+  task(["k"], { to: TOKENS }, {
+    a: edges(NARROW.lengths[0]), b: edges(WIDE.lengths[0]),
     x: grouped(NARROW.costs.convolution), y: grouped(WIDE.costs.convolution),
-  }, ({ from, to }, { paths }) => Math.abs(to - from) === TOKENS - 1 && paths[0].length === 3),
-  task("counting", { counting: "order" }, { ...START, before: ORDERS.cheapest, after: derived(START).cheapest },
-    ({ n, d, k }, { cheapest }) => n === START.n && d === START.d && k === START.k && cheapest !== ORDERS.cheapest),
-  task("n", TIE, { ...START, ...TIE, tie: 96 }, ({ n, d, k, counting }, { costs }) =>
-    d === START.d && k === TIE.k && counting === START.counting && n > 4 && costs.attention === costs.convolution),
+  }, ({ from, to }, { lengths }) => from === 1 && to === TOKENS && lengths[0] === 2),
+  task(["counting"], { counting: "order" }, { ...START, before: ORDERS.cheapest, after: derived(START).cheapest },
+    ({ n, d, k }, { cheapest }) => n === 32 && d === 64 && k === 3 && cheapest !== ORDERS.cheapest),
+  task(["n"], { n: 64, k: 7 }, { n: 64, d: 64, tie: 96 }, ({ d, k, counting }, { costs }) =>
+    d === 64 && k === 7 && counting === "projections" && costs.attention === costs.convolution),
 ];
+const PRICED = 3; // from this task on the table is what to look at, not the networks
 
 // ---- the view
 
 function Network({ kind, i, state, now, act, wide }) {
-  const { k, guesses } = state;
-  const known = !guesses || guesses[i] !== "";
-  const path = known && now.paths[i];
-  const levels = kind === "convolution" ? now.paths[i].length - 1 : 1; // as deep as this pair needs
+  const { k, guesses, ...ends } = state;
+  const [guess, length] = [guesses?.[i], now.lengths[i]];
+  const path = guess !== "" && shortestPath(kind, ends.from, ends.to, k);
+  const levels = kind === "convolution" ? length : 1; // as deep as this pair needs
   const [tall, edge] = wide ? [290, 42] : [92, 20]; // there three stand side by side
-  const x = (position) => 48 * (position - 0.5);
+  const x = (at) => 48 * (at - 0.5);
   const y = (level) => tall - edge - (level * (tall - 2 * edge)) / levels;
-  const radius = { convolution: (k - 1) / 2, recurrent: 0, attention: TOKENS }[kind];
-  const all = Array.from({ length: TOKENS }, (_, at) => at + 1);
   const step = (a, b) => `M${x(a[1])} ${y(a[0])}L${x(b[1])} ${y(b[0])}`;
-  const faint = Array.from({ length: levels }, (_, level) => all.map((a) => all.map((b) =>
-    Math.abs(a - b) <= radius ? step([level, a], [level + 1, b]) : ""))).flat(2);
-  if (kind === "recurrent") faint.push(...all.slice(1).map((b) => step([1, b - 1], [1, b])));
-  const lit = (level, at) => path && path.some((node) => node[0] === level && node[1] === at);
-  const nodes = Array.from({ length: levels + 1 }, (_, level) => all.map((at) =>
-    h("circle", { key: `${level} ${at}`, cx: x(at), cy: y(level), "data-lit": lit(level, at) })));
-  const number = (at, level, end) => h("text", {
-    key: `${level} ${at}`, x: x(at), y: level ? edge / 2 + 2 : tall - 2, "data-on": at === state[end],
-  }, at);
+  const drawn = (along) => along.slice(1).map((b, t) => step(along[t], b)).join("");
+  const reach = { convolution: (k - 1) / 2, recurrent: 0, attention: TOKENS }[kind];
+  const seen = (a) => ALL.filter((b) => Math.abs(a - b) <= reach);
+  const rows = [...Array(levels + 1).keys()];
+  const faint = rows.slice(1).flatMap((to) => ALL.flatMap((a) => seen(a).map((b) => step([to - 1, a], [to, b]))));
+  if (kind === "recurrent") faint.push(step([1, 1], [1, TOKENS]));
+  const isLit = (level, at) => path && path.some((node) => node[0] === level && node[1] === at);
+  const nodes = rows.map((level) => ALL.map((at) =>
+    h("circle", { key: `${level} ${at}`, cx: x(at), cy: y(level), "data-lit": isLit(level, at) })));
+  const numbers = ALL.map((at) => [
+    h("text", { key: `${at} below`, x: x(at), y: tall - 2, "data-on": at === ends.from }, at),
+    h("text", { key: `${at} above`, x: x(at), y: edge / 2 + 2, "data-on": at === ends.to }, at)]);
   const onClick = ({ currentTarget, clientX, clientY }) => {
     const box = currentTarget.getBoundingClientRect();
     const at = clampInteger(0.5 + (TOKENS * (clientX - box.left)) / box.width, 1, TOKENS);
     if (!guesses) act.change({ [clientY > box.top + box.height / 2 ? "from" : "to"]: at });
   };
-  const length = edges(now.paths[i]);
   const name = h("b", {}, words.names[i]);
-  const set = (guess) => act.change({ guesses: guesses.with(i, guess) });
-  const options = [["", "?"], ...all.map((e) => [e, counted(words.edges, "e", e)]), [0, words.none]];
-  const right = known && guesses && (isRight(guesses[i], now.paths[i]) ? " ✓" : ` ✗ ${words.not} ${guesses[i]}`);
+  const set = (e) => act.change({ guesses: guesses.with(i, e) });
+  const options = [["", "?"], ...[...ALL, 0].map((e) => [e, edges(e)])];
+  const mark = guess && (Number(guess) === length ? " ✓" : ` ✗ ${guess}`);
+  const label = `${words.names[i]}: ${path === false ? "?" : edges(length)}`;
   return h("figure", { style: { "--hue": `var(--w-${COLOR[kind]})`, "--dash": DASH[kind] } },
-    h("svg", { viewBox: `0 0 ${48 * TOKENS} ${tall}`, role: "img", "aria-label": `${words.names[i]}: ${known ? length : "?"}`, onClick },
+    h("svg", { viewBox: `0 0 ${48 * TOKENS} ${tall}`, role: "img", "aria-label": label, onClick },
       h("path", { class: "faint", d: faint.join("") }),
-      path && h("path", { key: path.join(" "), class: "lit", d: path.slice(1).map((b, t) => step(path[t], b)).join("") }),
-      nodes, all.map((at) => [number(at, 0, "from"), number(at, 1, "to")])),
-    h("figcaption", {}, known ? [name, length, right] : h(Choice, { label: name, value: "", options, set })));
+      path && h("path", { key: path.join(" "), class: "lit", d: drawn(path) }),
+      nodes, numbers),
+    h("figcaption", {},
+      guess === "" ? h(Choice, { label: name, value: "", options, set }) : [name, h("span", {}, edges(length), mark)]));
 }
 
-/** The two ends of the path: what the picture takes by a touch, by keys, too. */
-function Ends({ state, act }) {
-  const end = (name) => {
-    const onKeyDown = (event) => {
-      const to = placeByKey(event, state[name] - 1, TOKENS);
-      if (to !== undefined) act.change({ [name]: to + 1 }, `.${name} [aria-checked=true]`);
-    };
-    const one = (_, i) => press(i + 1, () => act.change({ [name]: i + 1 }), {
-      key: i, role: "radio", "aria-checked": String(i + 1 === state[name]), tabIndex: i + 1 === state[name] ? 0 : -1,
-    });
-    return h("div", { key: name, class: `end ${name}` }, h("span", { class: "label" }, words[name]),
-      h("div", { role: "radiogroup", "aria-label": words[name], onKeyDown }, Array.from({ length: TOKENS }, one)));
-  };
-  return h("div", { class: "ends" }, ENDS.toReversed().map(end));
+function Control({ name, state, act }) {
+  const [label, value, list] = [words[name], state[name], LISTS[name]];
+  const set = (next) => act.change({ [name]: list ? list[next] : next });
+  if (!list) return h(Choice, { label, value, options: Object.entries(words.conventions), set });
+  const show = (place) => grouped(list[place]);
+  return h(Slider, { label, value: list.indexOf(value), min: 0, max: list.length - 1, step: 1, show, set });
 }
 
-/** A slider along a list of numbers. */
-const along = (name, list) => ({ state, act }) => h(Slider, {
-  label: words[name], value: list.indexOf(state[name]), min: 0, max: list.length - 1, step: 1,
-  show: (place) => grouped(list[place]), set: (place) => act.change({ [name]: list[place] }),
-});
-const CONTROLS = {
-  k: along("k", KERNELS),
-  n: along("n", SIZES),
-  d: along("d", WIDTHS),
-  counting: ({ state, act }) => h(Choice, {
-    label: words.counting, value: state.counting, options: Object.entries(words.conventions),
-    set: (counting) => act.change({ counting }),
-  }),
-};
-
-function Prices({ now, looked }) {
+function Prices({ state, now }) {
   const cell = (value, c) => h("td", { key: c, "data-least": value === now.least[c] }, grouped(value),
     value === now.least[c] && h("small", {}, words.cheapest));
   const row = (name, i) => h("tr", { key: i }, h("th", { scope: "row" }, name), now.prices[i].map(cell));
-  return h("table", { class: "prices", "data-look": looked ? "picture" : null },
+  return h("table", { class: "prices", "data-look": state.task < PRICED ? null : "picture" },
     h("thead", {}, h("tr", {}, words.columns.map((name) => h("th", { key: name, scope: "col" }, name)))),
     h("tbody", {}, words.names.map(row)));
 }
 
 function View(parts) {
   const { tasks, state, now, wide } = parts;
-  const { control } = tasks[state.task];
-  const priced = control === "counting" || control === "n"; // the task is about the table, not the networks
-  const [c, r, s] = now.paths.map(edges);
-  const { from: a, to: b, d, k } = state;
-  const said = priced ? fill(words.costs, { n: grouped(state.n), d: grouped(d), k, who: now.cheapest })
-    : state.guesses && !state.guesses.every(Boolean) ? "" : fill(words.said, { a, b, c, r, s });
+  const { from: a, to: b, n, d, k, guesses } = state;
+  const { controls } = tasks[state.task];
+  const priced = state.task >= PRICED;
+  const path = guesses?.includes("") ? "" : fill(words.said, { a, b, ...named(now.lengths) });
+  const part = (name) => h(Control, { key: name, name, ...parts });
   const networks = h("div", { class: "networks", "data-look": priced ? null : "picture" },
     KINDS.map((kind, i) => h(Network, { key: kind, kind, i, ...parts })));
-  const prices = h(Prices, { now, looked: priced });
-  const ends = !state.guesses && h(Ends, parts);
-  const rest = Object.keys(CONTROLS).filter((name) => name !== control);
-  return h("div", { class: "desk", "data-priced": priced },
+  const prices = h(Prices, parts);
+  return h("div", { class: "desk" },
     h("div", { class: "side" }, h(Task, parts),
-      (control || ends) && h("div", { class: "control", "data-look": "control" },
-        control && h(CONTROLS[control], parts), !priced && ends)),
+      controls.length > 0 && h("div", { class: "control", "data-look": "control" }, controls.map(part))),
     (wide || !priced) && networks, (wide || priced) && prices,
-    h("p", { class: "said", role: "status" }, said),
+    h("p", { class: "said", role: "status" },
+      priced ? fill(words.costs, { n: grouped(n), d: grouped(d), k, who: now.cheapest }) : path),
     h("details", { class: "more" }, h("summary", {}, words.more),
-      rest.map((name) => h(CONTROLS[name], { key: name, ...parts })),
-      priced && ends, !wide && (priced ? networks : prices)));
+      [...Object.keys(LISTS), "counting"].filter((name) => !controls.includes(name)).map(part),
+      !wide && (priced ? networks : prices)));
 }
 
 /** The state that a link asks for, within what can be set. */
-function begun(asked) {
+function begun({ counting, ...asked }) {
   const near = (list, value) => list.toSorted((a, b) => Math.abs(a - value) - Math.abs(b - value))[0];
-  return {
-    from: clampInteger(asked.from, 1, TOKENS),
-    to: clampInteger(asked.to, 1, TOKENS),
-    n: near(SIZES, asked.n),
-    d: near(WIDTHS, asked.d),
-    k: KERNELS.includes(asked.k) ? asked.k : START.k,
-    counting: Object.hasOwn(words.conventions, asked.counting) ? asked.counting : START.counting,
-  };
+  const set = Object.entries(LISTS).map(([name, list]) => [name, near(list, asked[name])]);
+  const known = Object.hasOwn(words.conventions, counting);
+  return { ...Object.fromEntries(set), counting: known ? counting : START.counting };
 }
 
 export default explorer({ name: "path", style: STYLE, start: START, rest: REST, tasks: TASKS, View, derived, begun });
