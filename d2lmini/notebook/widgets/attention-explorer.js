@@ -1,388 +1,266 @@
-// Attention explorer: choose a sentence and a head, point at a token, see whom it listens to. Every number shown is
-// computed here by the formula of the chapter, softmax(Q Kᵀ / √d) V, and shown step by step
-// for the chosen query.
+// Attention explorer: a token asks, and every head answers it. All heads stand side by side as small maps, one of
+// them is enlarged: its arcs, and its scores, weights and values step by step. Every number shown is computed here by
+// the formula of the chapter, softmax(Q Kᵀ / √d) V.
 
-import { clamp, softmax } from "./arithmetic.js";
-import { button, element, freshId, svg } from "./dom.js";
-import { choice, frame, placeByKey } from "./frame.js";
-import { linkButton } from "./link-button.js";
-import { hatching, rect, setSize, textAt } from "./picture.js";
-import { shareView, sharedView } from "./shared-view.js";
+import { clamp, clampInteger, softmax } from "./arithmetic.js";
+import { svg } from "./dom.js";
+import { Choice, Task, explorer, press } from "./explorer.js";
+import { placeByKey } from "./frame.js";
+import { Slider } from "./slider.js";
 import { fill, signed } from "./text.js";
 import { D, MASKS, attend, embed, heads, kindOf, scores, shares, total, values } from "./tiny-attention.js";
-import { thingsToTry } from "./try-out.js";
+import { h } from "./vendor/preact/preact.min.js";
 import words from "course:words";
 import STYLE from "./attention-explorer.css";
 
-const MAPS = ["weights", "scores"];
-const HOTTEST = 4;
+const HEADS = heads();
+const [COLDEST, HOTTEST] = [0.25, 4];
+const EVEN = 0.3; // a row of five tokens without a weight above it is nearly even
 
-/** The arithmetic alone: a test compares it with PyTorch. */
+/** What tests compare with PyTorch. */
 export const arithmetic = { embed, heads, scores, softmax, attend, values, shares, total, MASKS };
+
+// ---- the state, and what follows from it
+
+const tokensOf = (sentence) => sentence.trim().split(/\s+/).filter(Boolean).slice(0, 12);
+const turned = (sentence) => tokensOf(sentence).toReversed().join(" ");
+const isTyped = ({ sentence }) => !words.sentences.some((one) => one === sentence || turned(one) === sentence);
+
+/** Where the last word of a kind stands in a sentence; −1: it has none. */
+const place = (sentence, kind) => tokensOf(sentence).map(kindOf).lastIndexOf(kind);
+/** Who asks at first: the pronoun of a sentence, or its verb. */
+const asking = (sentence) => Math.max(place(sentence, "pronoun"), place(sentence, "verb"), 0);
+
+const [FIRST, SECOND, THIRD] = words.sentences;
+const START = { sentence: SECOND, head: 1, scale: true, mask: "none", temperature: 1, token: asking(SECOND) };
+
+/** All that the view shows of a state; of a sentence that is too short nothing. */
+function derived({ sentence, head, scale, mask, temperature, token }) {
+  const tokens = tokensOf(sentence);
+  if (tokens.length < 2) return { tokens: [], row: [] };
+  const X = tokens.map(embed);
+  const allowed = MASKS[mask](tokens.length);
+  const maps = HEADS.map((one) => attend(X, one, { scale, temperature, allowed }));
+  const from = Math.min(token, tokens.length - 1);
+  const V = values(X, HEADS[head]);
+  const row = maps[head][from];
+  const points = scores(X, HEADS[head], { scale, temperature, allowed })[from];
+  return { tokens, maps, from, allowed, points, row, V, parts: shares(row, V) };
+}
+
+/** Tokens with the largest weights of a row, and the weights. */
+function most({ tokens, row }, count) {
+  const order = row.map((weight, j) => [weight, tokens[j]]).filter(([weight]) => weight > 0);
+  const listed = order.toSorted((a, b) => b[0] - a[0]).slice(0, count);
+  return listed.map(([weight, token]) => `${token} ${weight.toFixed(3)}`).join(words.comma) +
+    (order.length > count ? " …" : "");
+}
 
 const vector = (numbers) => `(${numbers.map((number) => signed(number, 2)).join(", ")})`;
 
-/** The numbers of the answers, in the language of the page: those of its first two sentences. */
-function facts() {
-  const [first, second] = words.sentences.map((sentence) => sentence.split(" "));
-  const row = (tokens, head, at, options) => attend(tokens.map(embed), heads()[head], options)[at];
-  const largest = (options) => Math.max(...row(first, 0, 0, options)).toFixed(3);
-  const pronoun = Math.max(0, second.findLastIndex((word) => kindOf(word) === "pronoun"));
-  const found = row(second, 1, pronoun);
-  const order = found.map((weight, j) => [weight, j]).toSorted((x, y) => y[0] - x[0]);
-  const X = second.map(embed);
-  const negative = scores(X, heads()[1])[pronoun];
-  const least = Math.min(...negative);
-  return [
-    {
-      token: second[pronoun],
-      list: order
-        .slice(0, 2)
-        .map(([weight, j]) => `${second[j]} ${weight.toFixed(3)}`)
-        .join(words.comma),
-      own: vector(values(X, heads()[1])[pronoun]),
-      output: vector(total(shares(found, values(X, heads()[1])))),
-    },
-    { token: first[0], a: largest({ scale: true }), b: largest({ scale: false }) },
-    {},
-    {
-      n: first.length,
-      even: (1 / first.length).toFixed(3),
-      token: first[0],
-      a: largest({}),
-      b: largest({ temperature: HOTTEST }),
-    },
-    {
-      token: second[pronoun],
-      other: second[negative.indexOf(least)],
-      score: signed(least, 2),
-      weight: found[negative.indexOf(least)].toFixed(3),
-    },
-  ];
+// ---- tasks
+
+const at = (more) => derived({ ...START, ...more });
+const largest = (more) => Math.max(...at(more).row).toFixed(3);
+const isPlain = ({ scale, mask, temperature }, more = {}) =>
+  (more.scale ?? scale) && (more.mask ?? mask) === "none" && (more.temperature ?? temperature) === 1;
+/** A task whose answer has the same numbers whenever it is opened; `control`: what moves the picture there. */
+const task = (control, scene, told, met) =>
+  ({ control, scene, values: told, answer: () => told, done: (state, now) => met(state, now) && told });
+
+const VERB = place(SECOND, "verb");
+const CATS = { sentence: FIRST, head: 0, token: 0 };
+const CHASE = { sentence: THIRD, head: 2, token: place(THIRD, "verb") };
+const COLD = at({}).points.indexOf(Math.min(...at({}).points)); // whom the pronoun wants least to hear
+
+const TASKS = [
+  task("heads", {}, {
+    pronoun: at({}).tokens[START.token],
+    verb: at({}).tokens[VERB],
+    list: most(at({ token: VERB, head: 2 }), 3),
+    most: largest({ token: VERB }),
+  }, ({ head, sentence }, { from }) => head === 2 && sentence === SECOND && from === VERB),
+  task("scale", CATS, { token: at(CATS).tokens[0], a: largest(CATS), b: largest({ ...CATS, scale: false }) },
+    (state) => !state.scale && isPlain(state, { scale: true })),
+  task("mask", {}, {
+    token: at({}).tokens[START.token],
+    other: at({}).tokens[COLD],
+    score: signed(at({}).points[COLD], 2),
+    weight: at({}).row[COLD].toFixed(3),
+  }, ({ mask }, { from }) => mask === "causal" && from === 0),
+  task("temperature", CATS, {
+    token: at(CATS).tokens[0],
+    limit: EVEN,
+    a: largest(CATS),
+    b: largest({ ...CATS, temperature: HOTTEST }),
+    n: at(CATS).tokens.length,
+    even: (1 / at(CATS).tokens.length).toFixed(3),
+  }, (state, { row }) => state.temperature > 1 && isPlain(state, { temperature: 1 }) && Math.max(...row) < EVEN),
+  task("order", CHASE, {
+    token: at(CHASE).tokens[CHASE.token],
+    before: most(at(CHASE), 2),
+    after: most(at({ ...CHASE, sentence: turned(THIRD) }), 2),
+  }, ({ head, sentence }, { from }) => head === 2 && sentence === turned(THIRD) && from === CHASE.token),
+];
+
+// ---- the view
+
+/** Small maps of all heads, a row for each query; the row of the token that asks is framed. */
+function Maps({ state, now, act }) {
+  const { tokens, maps, from, allowed } = now;
+  const n = tokens.length;
+  const cells = (map) => map.flatMap((row, i) => row.map((weight, j) => allowed(i, j)
+    ? h("rect", { key: `${i} ${j}`, x: j, y: i, width: 0.94, height: 0.94, "fill-opacity": weight.toFixed(3) })
+    : h("path", { key: `${i} ${j}`, d: `M${j + 0.2} ${i + 0.2}l.55 .55` })));
+  const map = (name, head) => press([
+    h("svg", { viewBox: `-.1 -.1 ${n + 0.2} ${n + 0.2}`, "aria-hidden": "true" },
+      cells(maps[head]), h("rect", { class: "around", x: 0, y: from, width: n, height: 0.94 })),
+    h("span", {}, h("b", {}, head + 1, " · ", name),
+      h("span", { class: "best" }, tokens[from], " → ", most({ tokens, row: maps[head][from] }, 1).replace(" …", ""))),
+  ], () => act.change({ head }), { key: head, class: "map", "aria-pressed": String(head === state.head) });
+  return h("div", { class: "maps", "data-look": "picture" },
+    h("p", { class: "scale" }, words.maps, " 0 ", h("i"), " 1"),
+    h("div", { class: "row", role: "group", "aria-label": words.head }, n > 0 && words.heads.map(map)));
 }
 
-function render({ el }) {
-  const view = sharedView(el, "attention", {
-    sentence: words.sentences[0],
-    head: 0,
-    scale: true,
-    mask: "none",
-    temperature: 1,
-    token: 0,
-    map: "weights",
-  });
-  if (!MAPS.includes(view.map)) view.map = "weights";
-  if (!Object.hasOwn(MASKS, view.mask)) view.mask = "none";
-  if (!heads()[view.head]) view.head = 0;
-  view.temperature = clamp(view.temperature, 0.25, HOTTEST);
-
-  const choose = choice(words.sentence, Object.entries([...words.sentences, words.own]), (i) => {
-    const chosen = words.sentences[i];
-    if (chosen) view.sentence = own.value = chosen;
-    draw(true);
-    if (!chosen) own.focus();
-  });
-  const own = element("input", { type: "text", maxlength: 80, "aria-label": words.own });
-  const link = linkButton(el, "attention", view, words);
-  choose.node.append(own, link);
-  const heading = words.heads.map((name, i) => [i, `${i + 1} · ${name}`]);
-  const head = choice(words.head, heading, (i) => set("head", Number(i)));
-  const named = (names) => names.map((name) => [name, words[name]]);
-  const mask = choice(words.mask, named(Object.keys(MASKS)), (name) => set("mask", name));
-  const map = choice(words.map, named(MAPS), (name) => set("map", name));
-  const scale = element("input", { type: "checkbox" });
-  const temperature = element("input", { type: "range", id: freshId(), min: -2, max: 2, step: 0.25 });
-  const degree = element("span", {});
-  const arcs = svg("svg", { "aria-hidden": "true" });
-  const tokenRow = element("div", { class: "tokens", role: "radiogroup", "aria-label": words.row });
-  const grid = svg("svg", { role: "img" });
-  const said = element("p", { class: "said", "aria-live": "polite" });
-  const steps = element("table", { class: "steps" });
-  const stepsBox = element("div", { class: "steps-box", role: "group", "aria-label": words.title }, steps);
-  const met = [
-    () => view.sentence === words.sentences[1] && view.head === 1 && kindOf(tokensOf()[view.token]) === "pronoun",
-    () => !view.scale,
-    () => view.mask === "causal" && view.token === 0,
-    () => view.temperature === HOTTEST,
-    () => view.map === "scores",
-  ];
-  const tries = thingsToTry(words, facts(), met);
-  const scene = element("div", { class: "scene", tabindex: -1 }, arcs, tokenRow);
-  const { undress } = frame(
-    el,
-    "d2l-ae",
-    STYLE,
-    element(
-      "div",
-      { class: "controls" },
-      choose.node,
-      head.node,
-      mask.node,
-      element("label", { class: "check" }, scale, words.scale),
-      element("div", {}, element("label", { for: temperature.id }, words.temperature, " ", degree), temperature),
-      map.node,
-    ),
-    scene,
-    said,
-    stepsBox,
-    grid,
-    element("p", { class: "hint" }, words.hint),
-    tries.node,
-  );
-
-  const fixed = words.sentences.indexOf(view.sentence);
-  choose.input.value = fixed < 0 ? words.sentences.length : fixed;
-  own.value = view.sentence.slice(0, 80);
-  head.input.value = view.head;
-  mask.input.value = view.mask;
-  scale.checked = view.scale;
-  map.input.value = view.map;
-  temperature.value = Math.log2(view.temperature);
-
-  let buttons = [];
-  const tokensOf = () => view.sentence.trim().split(/\s+/).filter(Boolean).slice(0, 12);
-
-  function draw(announce) {
-    own.hidden = link.hidden = Number(choose.input.value) < words.sentences.length;
-    const tokens = tokensOf();
-    degree.textContent = view.temperature.toFixed(2);
-    temperature.setAttribute("aria-valuetext", view.temperature.toFixed(2));
-    if (tokens.length < 2) {
-      tokenRow.replaceChildren();
-      arcs.replaceChildren();
-      grid.replaceChildren();
-      steps.replaceChildren();
-      said.textContent = words.empty;
-      return;
-    }
-    view.token = Math.min(Math.max(0, Math.round(view.token)), tokens.length - 1);
-    const n = tokens.length;
-    const X = tokens.map(embed);
-    const chosen = heads()[view.head];
-    const points = scores(X, chosen, {
-      scale: view.scale,
-      temperature: view.temperature,
-      allowed: MASKS[view.mask](n),
+function Scene({ now, act }) {
+  const { tokens, row, from } = now;
+  const word = (token, i) => press([h("span", {}, token), h("span", { class: "share" }, row[i].toFixed(3))],
+    () => act.change({ token: i }), {
+      key: i, role: "radio", "data-word": token, "aria-checked": String(i === from), tabIndex: i === from ? 0 : -1,
     });
-    const weights = points.map(softmax);
-    const V = values(X, chosen);
-    drawTokens(tokens, weights[view.token]);
-    drawArcs(n, weights[view.token]);
-    drawSteps(tokens, points[view.token], weights[view.token], V);
-    stepsBox.setAttribute("aria-label", steps.caption.textContent);
-    stepsBox.tabIndex = stepsBox.scrollWidth > stepsBox.clientWidth ? 0 : -1; // keys scroll what has the focus
-    drawGrid(tokens, points, weights);
-    const order = weights[view.token]
-      .map((weight, j) => [weight, j])
-      .filter(([weight]) => weight > 0)
-      .toSorted((a, b) => b[0] - a[0] || a[1] - b[1]);
-    const most = order.slice(0, 4).map(([weight, j]) => `${tokens[j]} ${weight.toFixed(3)}`);
-    const list = most.join(words.comma) + (order.length > most.length ? " …" : "");
-    const output = vector(total(shares(weights[view.token], V)));
-    const text = fill(order.length ? words.listens : words.nobody, { token: tokens[view.token], list, output });
-    if (said.textContent !== text) said.textContent = text;
-    grid.setAttribute("aria-label", `${words[view.map]}: ${text}`);
-    tries.look();
-    if (announce) shareView(el, "attention", view, !words.sentences.includes(view.sentence));
-  }
-
-  function drawTokens(tokens, row) {
-    if (buttons.length !== tokens.length || buttons.some(({ dataset }, i) => dataset.word !== tokens[i])) {
-      buttons = tokens.map((word, i) =>
-        button([element("span", {}, word), element("span", { class: "share" })], () => select(i), {
-          role: "radio",
-          "data-word": word,
-          onpointerenter: (event) => event.pointerType === "mouse" && select(i),
-        }),
-      );
-      tokenRow.replaceChildren(...buttons);
-      tokenRow.style.gridTemplateColumns = `repeat(${tokens.length}, minmax(3.2em, 1fr))`;
-    }
-    buttons.forEach((word, i) => {
-      word.setAttribute("aria-checked", i === view.token);
-      word.tabIndex = i === view.token ? 0 : -1;
-      word.lastChild.textContent = row[i].toFixed(3);
-    });
-  }
-
-  function drawArcs(n, row) {
-    const width = Math.max(tokenRow.scrollWidth, 280);
-    const height = Math.min(170, 60 + width / 8);
-    const at = (i) => ((i + 0.5) * width) / n;
-    setSize(arcs, width, height);
-    arcs.setAttribute("height", height);
-    arcs.style.maxWidth = "none";
-    arcs.replaceChildren(
-      ...row.map((weight, j) => {
-        const from = at(view.token);
-        const to = at(j);
-        const rise = j === view.token ? 34 : Math.min(height - 14, 26 + Math.abs(to - from) * 0.42);
-        const spread = j === view.token ? 20 : 0;
-        const low = height - 3;
-        const high = low - rise * 1.3;
-        const [left, right] = [from - spread, to + spread];
-        return svg("path", {
-          d: `M${left} ${low} C${left} ${high} ${right} ${high} ${right} ${low}`,
-          fill: "none",
-          stroke: "var(--w-query)",
-          "stroke-width": (0.6 + 11 * weight).toFixed(2),
-          "stroke-opacity": weight ? (0.25 + 0.7 * weight).toFixed(3) : 0,
-        });
-      }),
-    );
-  }
-
-  /** Three numbers as bars, with the numbers under them. */
-  function bars(numbers, color) {
-    const [wide, high] = el.clientWidth < 480 ? [26, 22] : [32, 22];
-    const path = (part) => numbers.map((number, c) => part(c, (high - 2) * Math.min(1, number))).join("");
-    return svg(
-      "svg",
-      { viewBox: `0 0 ${3 * wide} ${high + 15}`, width: 3 * wide, role: "img", "aria-label": vector(numbers) },
-      svg("path", { d: path((c, tall) => `M${c * wide + 4} ${high}v${-tall}h${wide - 8}v${tall}z`), fill: color }),
-      svg("path", { d: path((c) => `M${c * wide + 2} ${high}h${wide - 4}`), stroke: "var(--w-line)" }),
-      numbers.map((number, c) =>
-        textAt((c + 0.5) * wide, high + 12, number ? number.toFixed(2) : "0", {
-          "text-anchor": "middle",
-          "font-size": 11,
-          fill: "var(--w-text)",
-        }),
-      ),
-    );
-  }
-
-  /** The whole formula for the chosen query: score → weight → weight × value, and their sum, the output. */
-  function drawSteps(tokens, row, weights, V) {
-    const divisors = [view.scale && `√${D}`, view.temperature !== 1 && signed(view.temperature, 2)].filter(Boolean);
-    const under = divisors.length > 1 ? `(${divisors.join(" · ")})` : divisors.join("");
-    const formula = under ? `q·k / ${under}` : "q·k";
-    const cell = (...content) => element("td", {}, ...content);
-    const tableRow = (...cells) => element("tr", {}, ...cells);
-    const computed = (how) => element("span", { class: "how" }, how);
-    const titles = [
-      [words.column, "k", "key"],
-      [words.score, formula],
-      [words.weight, "softmax"],
-      [words.value, "v", "value"],
-      [words.share, "w·v", "output"],
-    ].map(([text, how, kind]) => element("th", { scope: "col", class: kind }, text, computed(how)));
-    const parts = shares(weights, V);
-    const sum = element("th", { scope: "row", colspan: 4, class: "output" }, words.output);
-    steps.replaceChildren(
-      element("caption", {}, fill(words.steps, { token: tokens[view.token] })),
-      element("thead", {}, tableRow(titles)),
-      element(
-        "tbody",
-        {},
-        tokens.map((token, j) =>
-          element(
-            "tr",
-            { class: row[j] === -Infinity ? "masked" : null },
-            element("th", { scope: "row" }, token),
-            cell(row[j] === -Infinity ? "−∞" : signed(row[j], 2)),
-            cell(weights[j].toFixed(3)),
-            cell(bars(V[j], "var(--w-value)")),
-            cell(bars(parts[j], "var(--w-output)")),
-          ),
-        ),
-      ),
-      element("tfoot", {}, tableRow(sum, cell(bars(total(parts), "var(--w-output)")))),
-    );
-  }
-
-  const hatch = freshId();
-
-  function drawGrid(tokens, points, weights) {
-    const n = tokens.length;
-    const cell = Math.max(24, Math.min(46, (Math.min(el.clientWidth || 600, 560) - 110) / n));
-    const left = 96;
-    const top = 74;
-    const width = left + Math.max(n * cell + 36, 158); // room for the last slanting word
-    const height = top + n * cell + 44;
-    const signs = view.map === "scores";
-    const seen = points.flat().filter((point) => point !== -Infinity);
-    const most = signs ? Math.max(0.01, ...seen.map(Math.abs)) : 1;
-    setSize(grid, width, height);
-    const short = (word) => (word.length > 10 ? `${word.slice(0, 9)}…` : word);
-    const corner = { "text-anchor": "end", fill: "var(--w-muted)", "font-size": 12 };
-    const parts = [
-      hatching(hatch, 6, 2),
-      textAt(left - 8, top - 24, `${words.column} →`, corner),
-      textAt(left - 8, top - 8, `${words.row} ↓`, corner),
-    ];
-    const every = (part) => tokens.flatMap((_, i) => tokens.map((__, j) => part(left + j * cell, top + i * cell)));
-    const square = (x, y) => `M${x} ${y}h${cell - 1}v${cell - 1}h${1 - cell}z`;
-    parts.push(svg("path", { d: every(square).join(""), fill: "var(--w-surface)" }));
-    /** The color of a number, of which 1 is the largest: one color for weights, two for scores, none at 0. */
-    const ink = (share) => ({
-      fill: share < 0 ? "var(--w-key)" : "var(--w-query)",
-      // less than half of the color at most: the numbers on it can be read in both themes
-      "fill-opacity": (0.45 * Math.abs(share)).toFixed(3),
-    });
-    tokens.forEach((token, i) => {
-      const on = i === view.token;
-      const y = top + i * cell;
-      const hue = on ? "var(--w-query)" : "var(--w-text)";
-      const name = { "text-anchor": "end", fill: hue, "font-weight": on ? 600 : 400 };
-      const slanted = `translate(${left + (i + 0.62) * cell} ${top - 8}) rotate(-40)`;
-      parts.push(
-        textAt(left - 8, y + 0.66 * cell, short(token), { "font-size": 14, ...name }),
-        svg("text", { "font-size": 14, transform: slanted, fill: "var(--w-key)" }, short(token)),
-      );
-      (signs ? points : weights)[i].forEach((number, j) => {
-        const hidden = points[i][j] === -Infinity;
-        const x = left + j * cell;
-        const color = hidden ? { fill: `url(#${hatch})` } : ink(number / most);
-        if (color["fill-opacity"] !== "0.000") parts.push(rect(x, y, cell - 1, cell - 1, color));
-        const middle = { "text-anchor": "middle", "font-size": 12, fill: "var(--w-text)" };
-        const shown = signed(number, signs ? 1 : 2);
-        if (cell >= 34 && !hidden) parts.push(textAt(x + 0.5 * cell, y + 0.6 * cell, shown, middle));
-      });
-      const around = { fill: "none", stroke: "var(--w-query)", "stroke-width": 2 };
-      if (on) parts.push(rect(left - 1, y - 1, n * cell + 1, cell + 1, around));
-      parts.push(rect(left, y, n * cell, cell, { "fill-opacity": 0, onclick: () => select(i) }));
-    });
-    // the scale: what the darkest color of either side stands for
-    const [bottom, high, wide, swatches] = [top + n * cell + 12, 10, 150, 15];
-    for (let t = 0; t < swatches; t++) {
-      const share = signs ? (2 * t) / (swatches - 1) - 1 : t / (swatches - 1);
-      const swatch = (color) => rect(left + (t * wide) / swatches, bottom, wide / swatches, high, color);
-      parts.push(swatch({ fill: "var(--w-surface)" }), swatch(ink(share)));
-    }
-    const ends = signs ? [-most, 0, most] : [0, 0.5, 1];
-    ends.forEach((end, t) => {
-      const place = { "text-anchor": ["start", "middle", "end"][t], "font-size": 12, fill: "var(--w-muted)" };
-      const digits = (signs && end) || end === 0.5 ? 1 : 0;
-      parts.push(textAt(left + (t * wide) / 2, bottom + high + 14, signed(end, digits), place));
-    });
-    parts.push(textAt(left - 8, bottom + high, words[view.map], corner));
-    grid.replaceChildren(...parts);
-  }
-
-  function set(name, value) {
-    view[name] = value;
-    draw(true);
-  }
-
-  function select(i, focus) {
-    set("token", i);
-    if (focus) buttons[i].focus();
-  }
-
-  own.addEventListener("input", () => set("sentence", own.value));
-  scale.addEventListener("change", () => set("scale", scale.checked));
-  temperature.addEventListener("input", () => set("temperature", 2 ** Number(temperature.value)));
-  tokenRow.addEventListener("keydown", (event) => {
-    const to = placeByKey(event, view.token, buttons.length);
-    if (to !== undefined) select(to, true);
-  });
-  const resize = new ResizeObserver(() => draw(false));
-  resize.observe(el);
-  draw(false);
-  return () => {
-    resize.disconnect();
-    undress();
+  const onKeyDown = (event) => {
+    const to = placeByKey(event, from, tokens.length);
+    if (to !== undefined) act.change({ token: to }, "[role=radio][aria-checked=true]");
   };
+  // a phone has room for 8 words in a row
+  const style = { "--n": tokens.length, "--row": tokens.length > 8 ? Math.ceil(tokens.length / 2) : tokens.length };
+  return h("div", { class: "scene", "data-look": "picture", style },
+    h("svg", { class: "arcs", "aria-hidden": "true" }),
+    h("div", { class: "tokens", role: "radiogroup", "aria-label": words.row, onKeyDown }, tokens.map(word)));
 }
 
-export default { render };
+/** The whole formula for the query: score → weight → weight × value, and their sum, the output. */
+function Steps({ state, now }) {
+  const { tokens, points, row, V, parts, from } = now;
+  if (!tokens.length) return null;
+  const divisors = [state.scale && `√${D}`, state.temperature !== 1 && signed(state.temperature, 2)].filter(Boolean);
+  const under = divisors.length > 1 ? `(${divisors.join(" · ")})` : divisors.join("");
+  const bars = (numbers, kind) =>
+    h("span", { class: `bars ${kind}`, role: "img", title: vector(numbers), "aria-label": vector(numbers) },
+      numbers.map((number, c) => h("i", { key: c, style: { height: `${(100 * Math.min(1, number)).toFixed(1)}%` } })));
+  const cell = (content, more) => h("td", { role: "cell", ...more }, content);
+  const title = (text, kind) => h("th", { role: "columnheader", class: kind }, text);
+  const name = (text, kind) => h("th", { role: "rowheader", class: kind }, text);
+  const line = (token, j) => h("tr", { key: j, role: "row", class: points[j] === -Infinity ? "masked" : "" },
+    name(token, "word"),
+    cell(points[j] === -Infinity ? "−∞" : signed(points[j], 2)),
+    cell(row[j].toFixed(3), { class: "weight", style: { "--share": row[j].toFixed(3) } }),
+    cell(bars(V[j], "value")), cell(bars(parts[j], "output")));
+  const named = fill(words.steps, { token: tokens[from] });
+  return h("div", { class: "steps" },
+    h("p", {}, named, " ",
+      h("span", { class: "how" }, under ? `q·k / ${under}` : "q·k"), ` → softmax → ${words.share}. ${words.parts}`),
+    h("table", { role: "table", "aria-label": named, style: { "--n": tokens.length } },
+      h("tr", { role: "row" },
+        title(words.column, "word key"), title(words.score), title(words.weight), title(words.value, "value"),
+        title("w·v", "output")),
+      tokens.map(line),
+      h("tr", { role: "row", class: "sum" },
+        name(words.output, "output"), cell(""), cell(""), cell(""), cell(bars(total(parts), "output")))));
+}
+
+/** What moves the picture, by name. */
+const CONTROLS = {
+  scale: ({ state: { scale }, act }) => press([h("span", { class: "tick" }, scale && "✓"), words.scale],
+    () => act.change({ scale: !scale }), { class: "switch", role: "switch", "aria-checked": String(scale) }),
+  mask: ({ state, act }) => h("div", { role: "group", "aria-label": words.mask },
+    h("p", { class: "label" }, words.mask, ": ", words.masks_say[state.mask]),
+    h("div", { class: "row" }, Object.keys(MASKS).map((key) =>
+      press(words.masks[key], () => act.change({ mask: key }), { key, "aria-pressed": String(key === state.mask) })))),
+  temperature: ({ state, act }) => h(Slider, {
+    label: words.temperature, value: state.temperature, min: COLDEST, max: HOTTEST, step: 0.25, digits: 2,
+    set: (temperature) => act.change({ temperature }),
+  }),
+  order: ({ state, now, act }) => press(["⇄ ", words.turn],
+    () => act.change({ sentence: turned(state.sentence), token: now.tokens.length - 1 - now.from }),
+    { class: "switch", disabled: !now.tokens.length }),
+};
+
+/** Other sentences: those of the course, and the reader's own. */
+function Sentences({ state, act }) {
+  const read = (sentence) => act.change({ sentence, token: asking(sentence) });
+  const own = isTyped(state);
+  const onInput = (event) => read(event.target.value);
+  const options = [...words.sentences.entries(), ...(own ? [[-1, words.own]] : [])];
+  const value = own ? -1 : words.sentences.findIndex((one) => [one, turned(one)].includes(state.sentence));
+  return h("div", { class: "sentences" },
+    h(Choice, { label: words.sentence, value, options, set: (i) => words.sentences[i] && read(words.sentences[i]) }),
+    h("label", {}, words.own,
+      h("input", { type: "text", maxLength: 80, value: state.sentence, autocomplete: "off", onInput })));
+}
+
+function View(parts) {
+  const { tasks, state, now, wide } = parts;
+  const { control } = tasks[state.task];
+  const shown = Object.keys(CONTROLS).filter((name) => wide || name === control);
+  const part = (name) => h(CONTROLS[name], { key: name, ...parts });
+  const rest = Object.keys(CONTROLS).filter((name) => !shown.includes(name));
+  const list = { token: now.tokens[now.from], list: most(now, 4), output: now.parts && vector(total(now.parts)) };
+  const heard = now.row.some(Boolean) ? words.listens : words.nobody;
+  return h("div", { class: "desk" },
+    h("div", { class: "side" },
+      h(Task, parts), shown.length > 0 && h("div", { class: "control", "data-look": "control" }, shown.map(part))),
+    h(Maps, parts), h(Scene, parts), wide && h(Steps, parts),
+    h("p", { class: "said", role: "status" }, now.tokens.length ? fill(heard, list) : words.empty),
+    h("details", { class: "more" }, h("summary", {}, wide ? words.others : words.more),
+      h(Sentences, parts), rest.map(part), !wide && h(Steps, parts)));
+}
+
+/** An arc from the token that asks to each, as wide as its weight; the tokens may stand in several rows. */
+function drawArcs(root, state, { row }) {
+  const [arcs, scene] = [root.querySelector(".arcs"), root.querySelector(".scene")];
+  const chips = [...root.querySelectorAll("[role=radio]")].map((chip) => {
+    const [x, top] = [chip.offsetLeft + chip.offsetWidth / 2, chip.offsetTop];
+    return { x, top, low: top + chip.offsetHeight };
+  });
+  const asks = chips[[...root.querySelectorAll("[role=radio]")].findIndex((chip) => chip.ariaChecked === "true")];
+  if (!asks || !scene.offsetWidth) return arcs.replaceChildren();
+  arcs.setAttribute("viewBox", `0 0 ${scene.offsetWidth} ${scene.offsetHeight}`);
+  while (arcs.childElementCount < chips.length) arcs.append(svg("path", {}));
+  while (arcs.childElementCount > chips.length) arcs.lastChild.remove();
+  const room = chips[0].top - 12;
+  chips.forEach((chip, j) => {
+    const { x, top, low } = asks;
+    const rise = Math.min(asks.top === chips[0].top ? room : 30, 30 + 0.42 * Math.abs(chip.x - x)) * 1.25;
+    const self = chip === asks ? 18 : 0;
+    let d = `M${x - self} ${top}C${x - self} ${top - rise} ${chip.x + self} ${top - rise} ${chip.x + self} ${top}`;
+    if (chip.top < top) d = `M${x} ${top}C${x} ${top - 20} ${chip.x} ${chip.low + 20} ${chip.x} ${chip.low}`;
+    if (chip.top > top) d = `M${x} ${low}C${x} ${low + 20} ${chip.x} ${chip.top - 20} ${chip.x} ${chip.top}`;
+    arcs.children[j].setAttribute("d", d);
+    arcs.children[j].style.strokeWidth = (0.6 + 11 * row[j]).toFixed(2);
+    arcs.children[j].style.strokeOpacity = row[j] ? (0.2 + 0.7 * row[j]).toFixed(3) : 0;
+  });
+}
+
+/** The state that a link asks for; what makes no sense there is left out. */
+const begun = (asked) => ({
+  ...asked,
+  sentence: asked.sentence.slice(0, 80),
+  head: HEADS[asked.head] ? asked.head : START.head,
+  mask: Object.hasOwn(MASKS, asked.mask) ? asked.mask : "none",
+  temperature: clamp(asked.temperature, COLDEST, HOTTEST),
+  token: clampInteger(asked.token, 0, Math.max(0, tokensOf(asked.sentence).length - 1)),
+});
+
+export default explorer({
+  name: "attention",
+  style: STYLE,
+  start: START,
+  tasks: TASKS,
+  View,
+  derived,
+  begun,
+  isTyped,
+  painted: drawArcs,
+});

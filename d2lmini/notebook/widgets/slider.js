@@ -4,11 +4,12 @@ const THUMB = 20; // pixels: its middle reaches neither end of the track
 const APART = 6; // pixels: a finger that has moved so far does not tap
 
 /**
- * A slider, as a component, with a label that shows its value; `set` gets the number. A finger moves it sideways or by
+ * A slider, as a component, with a label that shows its value, with so many digits or as the text that `show` makes of
+ * it; `set` gets the number. A finger moves it sideways or by
  * a tap: a swipe up or down that begins on it scrolls the page and changes nothing. The range itself would jump as soon
  * as it is touched, so it gets keys only.
  */
-export function Slider({ label, value, min, max, step, digits, set }) {
+export function Slider({ label, value, min, max, step, digits, show = (number) => number.toFixed(digits), set }) {
   const take = ({ currentTarget, clientX }) => {
     const { left, width } = currentTarget.getBoundingClientRect();
     const share = Math.min(1, Math.max(0, (clientX - left - THUMB / 2) / (width - THUMB)));
@@ -40,7 +41,7 @@ export function Slider({ label, value, min, max, step, digits, set }) {
   };
   const onPointerCancel = (event) => (event.currentTarget.began = null); // the page scrolls
   const onInput = (event) => set(Number(event.target.value));
-  const shown = value.toFixed(digits);
+  const shown = show(value);
   const named = { "aria-label": label, "aria-valuetext": shown };
   return h(
     "label",
