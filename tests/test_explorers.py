@@ -1,11 +1,9 @@
 """The explorers: their numbers are PyTorch's, they work by keyboard, they take no orders from a link."""
 
 import json
-import re
-from datetime import datetime
 from itertools import product
 from pathlib import Path
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote
 
 import pytest
 import torch
@@ -13,109 +11,11 @@ from making import asked
 from pairing import slow_except
 
 import d2lmini as d2l
-from d2lmini import complexity
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import widgets
 from d2lmini.notebook.widgets import EXPLORERS
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-SENTENCES = {language: words(language)["explorers"]["attention"]["sentences"] for language in LANGUAGES}
-
-
-@pytest.mark.parametrize("mask", ["none", "causal", "padding"])
-@pytest.mark.parametrize("scale", [True, False])
-def test_attention_weights_are_those_of_the_package(compute, mask, scale):
-    page = compute("attention-explorer")
-    for head in range(3):
-        got = page.evaluate(
-            """([sentence, head, mask, scale]) => {
-              const { embed, heads, attend, scores, values, shares, total, MASKS } = numbers;
-              const X = sentence.split(" ").map(embed);
-              const chosen = heads()[head];
-              const allowed = MASKS[mask](X.length);
-              const options = { scale, temperature: 0.5, allowed };
-              const weights = attend(X, chosen, options);
-              const V = values(X, chosen);
-              const plain = (row) => row.map((s) => (s === -Infinity ? null : s));
-              const scored = scores(X, chosen, options).map(plain);
-              return { X, ...chosen, scored, weights, V, out: weights.map((row) => total(shares(row, V))) };
-            }""",
-            [SENTENCES["en"][1], head, mask, scale],
-        )
-        X, W_q, W_k, W_v = (
-            torch.tensor(got[name], dtype=torch.float64) for name in ("X", "query", "key", "value")
-        )
-        n, d = X.shape
-        scores = (X @ W_q) @ (X @ W_k).T / (0.5 * (d**0.5 if scale else 1))
-        lengths = {
-            "none": torch.full((n,), n),
-            "causal": torch.arange(1, n + 1),
-            "padding": torch.full((n,), n - 2),
-        }
-        hidden = torch.arange(n) >= lengths[mask][:, None]
-        assert [[s is None for s in row] for row in got["scored"]] == hidden.tolist()
-        weights = d2l.masked_softmax(scores[None], lengths[mask][None])[0]
-        for computed, expected in (
-            (
-                [[0.0 if s is None else s for s in row] for row in got["scored"]],
-                scores.masked_fill(hidden, 0),
-            ),
-            (got["weights"], weights),
-            (got["V"], X @ W_v),
-            (got["out"], weights @ (X @ W_v)),
-        ):
-            torch.testing.assert_close(
-                torch.tensor(computed, dtype=torch.float64), expected, rtol=0, atol=1e-9
-            )
-
-
-def test_a_query_without_keys_gets_zeros(compute):
-    page = compute("attention-explorer")
-    weights = page.evaluate(
-        "() => numbers.attend(['a', 'b'].map(numbers.embed), numbers.heads()[0], { allowed: () => false })"
-    )
-    assert weights == [[0, 0], [0, 0]]
-
-
-def test_heads_do_what_their_names_say(compute):
-    page = compute("attention-explorer")
-    favorite = """([sentence, head, word]) => {
-      const words = sentence.split(" ");
-      const row = numbers.attend(words.map(numbers.embed), numbers.heads()[head])[words.indexOf(word)];
-      return words[row.indexOf(Math.max(...row))];
-    }"""
-    assert page.evaluate(favorite, [SENTENCES["en"][1], 1, "it"]) == "cat"
-    assert page.evaluate(favorite, [SENTENCES["vi"][1], 1, "nó"]) in ("con", "mèo")
-    assert page.evaluate(favorite, [SENTENCES["zh"][1], 1, "它"]) == "小猫"
-    assert page.evaluate(favorite, [SENTENCES["en"][2], 2, "chase"]) in ("mice", "cats")
-
-
-@pytest.mark.parametrize("k", [3, 5, 7])
-def test_paths_and_costs_are_those_of_the_package(compute, k):
-    page = compute("path-explorer")
-    n = 7
-    for kind in complexity.ARCHITECTURES:
-        ends = [(a, b) for a in range(1, n + 1) for b in range(1, n + 1)]
-        paths = page.evaluate(
-            "([kind, ends, k]) => ends.map(([a, b]) => numbers.shortestPath(kind, a, b, k))", [kind, ends, k]
-        )
-        for (a, b), path in zip(ends, paths, strict=True):
-            expected = complexity.shortest_path(kind, n, a, b, k)
-            assert (path and len(path)) == (expected and len(expected)), (kind, a, b)
-        for length in (1, 2, 7, 33):
-            longest = page.evaluate("([kind, n, k]) => numbers.longestPath(kind, n, k)", [kind, length, k])
-            assert longest == complexity.maximum_path_length(kind, length, k), (kind, length)
-    for convention in complexity.CONVENTIONS:
-        for n, d in ((32, 64), (4096, 512)):
-            got = page.evaluate("(a) => numbers.multiplyAdds(...a)", [n, d, k, convention])
-            assert got == complexity.multiply_adds(n, d, k, convention)
-
-
-def test_sequential_steps_match_the_dependency_chain(compute):
-    page = compute("path-explorer")
-    steps = page.evaluate("() => [16, 32].map((n) => numbers.sequentialSteps('recurrent', n))")
-    assert steps == [16, 32]
-    assert page.evaluate("() => numbers.sequentialSteps('attention', 32)") == 1
 
 
 def turns(d, base=10000):
@@ -158,70 +58,11 @@ def test_clocks_show_the_encoding_of_the_package(compute, d):
     torch.testing.assert_close(P, table, rtol=0, atol=1e-5)
 
 
-def test_a_shared_link_shows_the_view_that_was_shared(show):
-    page = show(
-        "attention-explorer", query=asked("attention", head=1, scale=False, mask="causal", temperature=2)
-    )
-    assert page.get_by_label("Head").input_value() == "1"
-    assert page.get_by_label("Mask").input_value() == "causal"
-    assert page.get_by_label("Temperature").input_value() == "1"  # its logarithm
-    assert not page.get_by_label("divide by √d").is_checked()
-    page = show("path-explorer", query=asked("path", n=1024, d=8, k=5, counting="order"))
-    shown = [page.locator("output").nth(i).inner_text() for i in range(5)]
-    assert shown == ["1", "5", "5", "1\u202f024", "8"]
-    assert page.get_by_role("combobox").input_value() == "order"
-
-
 def test_a_link_beyond_the_sliders_shows_their_ends(show):
-    page = show("attention-explorer", query=asked("attention", temperature=-1, token=1e9))
-    assert page.locator("label", has_text="Temperature").inner_text() == "Temperature 0.25"
-    assert page.locator("[role=radio]").last.get_attribute("aria-checked") == "true"
-    page = show("path-explorer", query=asked("path", **{"from": -3, "to": 99, "n": 1e300, "d": 0, "k": 4}))
-    shown = [page.locator("output").nth(i).inner_text() for i in range(5)]
-    assert shown == ["1", "7", "3", "65\u202f536", "8"]
     page = show("clock-explorer", query=asked("clock", position=1e9, shift=-99, dims=-4, pair=50))
     assert page.locator("output").all_inner_texts() == ["60", "−12", "10\u202f000"]
     assert page.locator(".clocks button").count() == 8
     assert page.locator(".clocks [aria-pressed=true]").count() == 1
-
-
-def test_every_control_of_the_attention_explorer_acts(show):
-    page = show("attention-explorer")
-    said = page.locator(".said")
-    seen = [said.inner_text()]
-    page.get_by_label("divide by √d").uncheck()
-    seen.append(said.inner_text())
-    page.get_by_label("Head").select_option("1")
-    seen.append(said.inner_text())
-    page.get_by_label("Mask").select_option("padding")
-    seen.append(said.inner_text())
-    page.get_by_label("Temperature").press("End")
-    seen.append(said.inner_text())
-    page.get_by_label("Sentence").select_option("1")
-    seen.append(said.inner_text())
-    assert len(set(seen)) == 6
-
-
-def test_large_numbers_are_written_as_the_language_writes_them(show):
-    for lang, mark in (("en", "\u202f"), ("vi", "\u202f"), ("zh", "")):
-        page = show("path-explorer", lang)
-        first = page.locator("tbody td").first.inner_text().partition("\n")[0]
-        count = complexity.multiply_adds(32, 64, 3, "projections")["convolution"]
-        assert first == f"{count:,}".replace(",", mark)
-
-
-def test_the_table_of_costs_names_the_cheapest(show):
-    page = show("path-explorer")
-    page.get_by_label("Tokens n").press("ArrowRight")
-    page.get_by_label("Kernel k").press("End")
-    costs = complexity.multiply_adds(64, 64, 7, "projections")
-    rows = page.locator("tbody tr")
-    for row, kind in zip(rows.all(), complexity.ARCHITECTURES, strict=True):
-        cells = row.locator("td").all_inner_texts()
-        count, _, cheapest = cells[0].partition("\n")
-        assert int(count.replace("\u202f", "")) == costs[kind]
-        assert bool(cheapest) == (costs[kind] == min(costs.values()))
-    assert page.get_by_text("With n = 64, d = 64, k = 7, the least arithmetic: Recurrent.").count() == 1
 
 
 def test_the_clock_says_the_inner_product_of_the_two_positions(show):
@@ -315,55 +156,8 @@ def test_a_base_is_one_of_five_and_named(show):
     assert page.locator(".looks").inner_text().startswith("Up to distance 60 no two positions")
 
 
-def test_the_steps_of_a_query_add_up_to_its_output(show):
-    page = show("attention-explorer", query=asked("attention", sentence=SENTENCES["en"][1], head=1, token=6))
-    cells = """(table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) =>
-        cell.querySelector("svg")?.getAttribute("aria-label") ?? cell.textContent))"""
-    rows = page.locator(".steps").evaluate(cells)
-    scores = torch.tensor([float(row[1].replace("−", "-")) for row in rows])
-    weights = torch.tensor([float(row[2]) for row in rows])
-    V, parts = (torch.tensor([json.loads(f"[{row[c][1:-1]}]") for row in rows]) for c in (3, 4))
-    torch.testing.assert_close(scores.softmax(0), weights, rtol=0, atol=0.005)
-    torch.testing.assert_close(weights[:, None] * V, parts, rtol=0, atol=0.006)
-    output = page.locator(".steps tfoot svg").get_attribute("aria-label")
-    torch.testing.assert_close(torch.tensor(json.loads(f"[{output[1:-1]}]")), weights @ V, rtol=0, atol=0.006)
-    assert page.locator(".said").inner_text().endswith(f"output {output}")
-    formula = page.locator(".steps .how").nth(1)
-    assert formula.inner_text() == "q·k / √8"
-    page.get_by_label("Temperature").press("End")
-    assert formula.inner_text() == "q·k / (√8 · 4.00)"
-    page.get_by_label("divide by √d").uncheck()
-    assert formula.inner_text() == "q·k / 4.00"
-    page.get_by_label("Mask").select_option("padding")
-    assert page.locator(".steps").evaluate(cells)[-1][1:3] == ["−∞", "0.000"]
-
-
-def test_the_heatmap_shows_weights_or_signed_scores(show):
-    page = show("attention-explorer", query=asked("attention", sentence="mice chase cats", head=2, token=1))
-    grid = page.locator("svg[role=img]").last
-    scale = "(svg) => [...svg.querySelectorAll('text')].slice(-4).map((text) => text.textContent)"
-    assert grid.evaluate(scale) == ["0", "0.5", "1", "weights"]
-    page.get_by_label("Heatmap").select_option("scores")
-    low, zero, high, name = grid.evaluate(scale)
-    assert (zero, name) == ("0", "scores") and low == f"−{high}" and float(high) > 1
-    assert grid.get_attribute("aria-label").startswith("scores: ")
-    signs = "(svg) => svg.outerHTML.includes('--w-key)\" fill-opacity')"
-    assert grid.evaluate(signs)
-    hatched = "(svg) => svg.querySelectorAll('rect[fill^=url]').length"
-    assert grid.evaluate(hatched) == 0
-    page.get_by_label("Mask").select_option("causal")
-    assert grid.evaluate(hatched) == 3
-
-
 # how a reader gets to where each question is answered
 TRIED = {
-    "attention-explorer": [
-        [("Sentence", "1"), ("Head", "1"), ("[role=radio][data-word=it]", "click")],
-        [("divide by √d", "Space")],
-        [("[role=radio] >> nth=2", "click"), ("Mask", "causal"), ("[role=radio] >> nth=0", "click")],
-        [("Temperature", "End")],
-        [("Heatmap", "scores")],
-    ],
     "clock-explorer": [
         [("Position i", "ArrowRight")],
         [("Offset", "ArrowRight"), ("Offset", "ArrowLeft"), ("Position i", "ArrowRight")],
@@ -425,31 +219,6 @@ def test_every_question_has_its_answer_behind_it(show, kind, lang):
         assert text and not set("{}_") & set(text) and "NaN" not in text and "undefined" not in text
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_answers_of_the_attention_explorer_are_true(show, lang):
-    page = show("attention-explorer", lang)
-    texts = answers_of(page)
-    first, second = (
-        page.evaluate(
-            "([s, h]) => { const X = s.split(' ').map(numbers.embed); const head = numbers.heads()[h];"
-            "return [true, false, 4].map((o) => numbers.attend(X, head,"
-            "o === 4 ? { temperature: 4 } : { scale: o })); }",
-            [SENTENCES[lang][i], i],
-        )
-        for i in (0, 1)
-    )
-    largest = [max(weights[0]) for weights in first]
-    assert largest[1] > largest[0] > largest[2] > 1 / len(first[0])
-    for text, shown in ((texts[1], largest[:2]), (texts[3], [largest[0], largest[2], 1 / len(first[0])])):
-        assert all(f"{value:.3f}" in text for value in shown)
-    tokens = SENTENCES[lang][1].split()
-    row = second[0][tokens.index({"en": "it", "vi": "nó", "zh": "它"}[lang])]
-    top = tokens[row.index(max(row))]
-    assert top in {"cat", "mèo", "con", "小猫"} and f"{top} {max(row):.3f}" in texts[0]
-    negative = re.search(r"−(\d\.\d\d)\D+(\d\.\d\d\d)", texts[4])
-    assert negative and float(negative[1]) > 0 and 0 < float(negative[2]) < 0.05
-
-
 def test_the_answers_of_the_clock_explorer_are_true(show):
     texts = answers_of(show("clock-explorer"))
     degrees = torch.rad2deg(turns(16)).tolist()
@@ -489,46 +258,6 @@ def test_the_answers_of_the_rotary_explorer_are_true(show):
     )
     far = [f"{alike(60, 32, base):.2f}".replace("-", "−") for base in (10, 10000, 500000)]
     assert "{} at base 10, {} at 10\u202f000, {} at 500\u202f000".format(*far) in texts[4]
-
-
-def test_the_address_follows_the_view(show):
-    page = show("attention-explorer")
-    page.locator("[role=radio][aria-checked=true]").focus()
-    page.keyboard.press("End")
-    page.wait_for_url(lambda url: '"token":4' in unquote_plus(url))
-
-
-# Safari's: more than 100 changes of the address in 30 s are refused
-WEBKIT = """(limit) => {
-  const real = history.replaceState.bind(history);
-  window.changes = 0;
-  history.replaceState = (...change) => {
-    if (++changes > limit) throw new DOMException("too many changes of the address", "SecurityError");
-    real(...change);
-  };
-}"""
-
-
-@pytest.mark.parametrize("limit", [100, 0])
-def test_an_explorer_outlives_the_limit_of_changes_of_the_address(show_apart, limit):
-    page = show_apart("attention-explorer")
-    page.clock.install(time=datetime(2030, 1, 1))
-    page.clock.pause_at(datetime(2030, 1, 2))
-    page.evaluate(WEBKIT, limit)
-    page.locator("[role=radio][aria-checked=true]").focus()
-    page.evaluate(
-        """() => {
-            window.checked = [];
-            document.addEventListener("keyup", () =>
-                checked.push(document.activeElement.getAttribute("aria-checked")));
-        }"""
-    )
-    for _ in range(121):
-        page.keyboard.press("ArrowRight")
-    assert page.evaluate("checked") == ["true"] * 121
-    page.clock.run_for(1000)
-    assert page.evaluate("changes") == 1
-    assert page.locator("[role=radio]").nth(121 % 5).get_attribute("aria-checked") == "true"
 
 
 def test_dragging_a_hand_moves_the_position(show):
@@ -587,18 +316,6 @@ def test_a_broken_link_shows_the_beginning(show, kind, broken):
     assert page.locator("#here > *").count() == 1
 
 
-def test_free_text_is_text(show):
-    page = show("attention-explorer")
-    page.get_by_label("Sentence").select_option(index=3)
-    page.keyboard.press("Control+A")
-    page.keyboard.type("<b>bold</b> words")
-    assert page.locator("b").count() == 0
-    assert page.locator("[role=radio]").count() == 2
-    page.keyboard.press("Control+A")
-    page.keyboard.type("one")
-    assert page.locator(".said").inner_text() == "Type two words or more."
-
-
 VIEWS = [("light", 340), ("dark", 1280)]
 
 
@@ -648,30 +365,3 @@ def test_a_notebook_gets_the_words_of_its_language(lang):
         d2l.use_language("en")
     assert shown._esm == widgets.module_source("clock-explorer", lang)
     assert words(lang)["explorers"]["shown_here"] in shown.stored
-
-
-CONTRASTS = """() => {
-    const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255);
-    const light = (rgb) => {
-        const [r, g, b] = rgb.map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const map = [...document.querySelectorAll("#here svg")].at(-1);
-    const ground = channels(getComputedStyle(map.querySelector("path")).fill);
-    const cells = [...map.querySelectorAll("rect[fill-opacity] + text")].filter(
-        (text) => text.previousElementSibling.getBoundingClientRect().width > 20); // not those of the scale
-    return cells.map((text) => {
-        const { fill, fillOpacity } = getComputedStyle(text.previousElementSibling);
-        const mixed = channels(fill).map((part, i) => fillOpacity * part + (1 - fillOpacity) * ground[i]);
-        const [low, high] = [mixed, channels(getComputedStyle(text).fill)].map(light).sort((a, b) => a - b);
-        return (high + 0.05) / (low + 0.05);
-    });
-}"""
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_numbers_of_the_heatmap_stand_out_from_every_color(show, theme):
-    page = show("attention-explorer", theme=theme)
-    page.locator("select").nth(2).select_option(index=1)  # the causal mask: a weight of 1
-    contrasts = page.evaluate(CONTRASTS)
-    assert len(contrasts) >= 9 and min(contrasts) >= 4.5
