@@ -176,7 +176,7 @@ def test_all_heads_stand_side_by_side_for_the_same_query(show: Any) -> None:
 
 def test_arcs_go_from_the_token_that_asks_to_all_others(show: Any) -> None:
     ends = """() => {
-        const chips = [...document.querySelectorAll("[role=radio]")].map((one) => one.getBoundingClientRect());
+        const chips = [...document.querySelectorAll("[role=radio]")].map((e) => e.getBoundingClientRect());
         return [...document.querySelectorAll(".arcs path")].map((arc, j) => {
             const there = (share) => arc.getPointAtLength(share * arc.getTotalLength());
             const at = (share) => there(share).matrixTransform(arc.getScreenCTM());

@@ -70,7 +70,7 @@ def go_to(page: Page, number: int) -> Locator:
 
 
 def captions(page: Page) -> list[str]:
-    return page.locator("figcaption span").all_inner_texts()
+    return page.locator("figcaption > span").all_inner_texts()
 
 
 def test_at_first_all_three_paths_are_seen(show: Any) -> None:

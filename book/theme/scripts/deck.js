@@ -40,7 +40,8 @@ export function findBlocks(article) {
   const visit = (section) => {
     const heading = section.querySelector(":scope > :is(h1, h2, h3, h4)");
     // the aims, what is to be remembered, and where there is nothing to see
-    const lists = section === top || section === last || !section.querySelector(":scope > :is(.cell, .formula, .table)");
+    const shows = section.querySelector(":scope > :is(.cell, .formula, .table)");
+    const lists = section === top || section === last || !shows;
     for (const child of section.children) {
       if (child === heading || child.matches(".slides-claim")) child.dataset.part = "off";
       else if (child.matches("section")) visit(child);

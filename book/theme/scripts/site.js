@@ -446,7 +446,8 @@ addEventListener("pageshow", ({ persisted }) => persisted && catchUp());
 // The page about that shows what is kept.
 if (page.dataset.page === "offline") load("offline-page");
 else if (document.querySelector(".to-offline")) {
-  if ("serviceWorker" in navigator) addEventListener("load", () => setTimeout(() => load("offline").catch(() => {}), 3000));
+  const later = () => setTimeout(() => load("offline").catch(() => {}), 3000);
+  if ("serviceWorker" in navigator) addEventListener("load", later);
   else document.querySelector(".to-offline").parentNode.hidden = true; // without HTTPS browsers keep nothing
 }
 

@@ -26,10 +26,10 @@ const tokensOf = (sentence) => sentence.trim().split(/\s+/).filter(Boolean).slic
 const turned = (sentence) => tokensOf(sentence).toReversed().join(" ");
 const isTyped = ({ sentence }) => !words.sentences.some((one) => one === sentence || turned(one) === sentence);
 
-/** Where the last word of a kind stands in a sentence; −1: it has none. */
-const place = (sentence, kind) => tokensOf(sentence).map(kindOf).lastIndexOf(kind);
+/** Where the last word of a kind stands in a sentence; the first place, if it has none. */
+const place = (sentence, kind) => Math.max(0, tokensOf(sentence).map(kindOf).lastIndexOf(kind));
 /** Who asks at first: the pronoun of a sentence, or its verb. */
-const asking = (sentence) => Math.max(place(sentence, "pronoun"), place(sentence, "verb"), 0);
+const asking = (sentence) => place(sentence, "pronoun") || place(sentence, "verb");
 
 const [FIRST, SECOND, THIRD] = words.sentences;
 const START = { sentence: SECOND, head: 1, scale: true, mask: "none", temperature: 1, token: asking(SECOND) };
@@ -116,7 +116,8 @@ function Maps({ state, now, act }) {
     h("svg", { viewBox: `-.1 -.1 ${n + 0.2} ${n + 0.2}`, "aria-hidden": "true" },
       cells(maps[head]), h("rect", { class: "around", x: 0, y: from, width: n, height: 0.94 })),
     h("span", {}, h("b", {}, head + 1, " · ", name),
-      h("span", { class: "best" }, tokens[from], " → ", most({ tokens, row: maps[head][from] }, 1).replace(" …", ""))),
+      h("span", { class: "best" },
+        tokens[from], " → ", most({ tokens, row: maps[head][from] }, 1).replace(" …", ""))),
   ], () => act.change({ head }), { key: head, class: "map", "aria-pressed": String(head === state.head) });
   return h("div", { class: "maps", "data-look": "picture" },
     h("p", { class: "scale" }, words.maps, " 0 ", h("i"), " 1"),

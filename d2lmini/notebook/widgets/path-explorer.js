@@ -166,7 +166,8 @@ function View(parts) {
 
 /** The state that a link asks for, within what can be set. */
 function begun({ counting, ...asked }) {
-  const near = (list, value) => list.toSorted((a, b) => Math.abs(a - value) - Math.abs(b - value))[0];
+  const far = (a, value) => Math.abs(a - Math.min(value, 1e9)); // from 1e300 all are equally far
+  const near = (list, value) => list.toSorted((a, b) => far(a, value) - far(b, value))[0];
   const set = Object.entries(LISTS).map(([name, list]) => [name, near(list, asked[name])]);
   const known = Object.hasOwn(words.conventions, counting);
   return { ...Object.fromEntries(set), counting: known ? counting : START.counting };
