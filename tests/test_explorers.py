@@ -27,52 +27,6 @@ def alike(distance, d, base=10000):
     return (distance * turns(d, base)).cos().sum().item()
 
 
-@pytest.mark.parametrize("base", [10, 10000, 500000])
-def test_wavelengths_and_likeness_are_those_of_the_formula(compute, base):
-    page = compute("clock-explorer")
-    for d in (4, 8, 16, 32):
-        waves = page.evaluate(
-            "([d, base]) => Array.from({ length: d / 2 }, (_, j) => numbers.wavelength(j, d, base))",
-            [d, base],
-        )
-        assert waves == pytest.approx((2 * torch.pi / turns(d, base)).tolist(), rel=1e-12)
-        near = alike(1, d, base)
-        expected = next((c for c in range(2, 61) if alike(c, d, base) >= near), None)
-        got = page.evaluate("([d, base]) => numbers.firstAlike(d, base) ?? null", [d, base])
-        assert got == expected, d
-    most = page.evaluate("(base) => numbers.mostAlike(6, 4, base)", base)
-    assert most == max(range(6, 61), key=lambda c: alike(c, 4, base))
-
-
-@pytest.mark.parametrize("d", [4, 16, 32])
-def test_clocks_show_the_encoding_of_the_package(compute, d):
-    page = compute("clock-explorer")
-    rows = page.evaluate("(d) => Array.from({ length: 73 }, (_, i) => numbers.encoding(i, d))", d)
-    P = torch.tensor(rows, dtype=torch.float64)
-    i, j = torch.arange(73, dtype=torch.float64)[:, None], torch.arange(0, d, 2, dtype=torch.float64)
-    angles = i / 10000 ** (j / d)
-    expected = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-    torch.testing.assert_close(P, expected, rtol=0, atol=1e-9)
-    # and, as exactly as its float32 table allows, the package's own
-    table = d2l.PositionalEncoding(d, 0.0, max_len=73).P[0].double()
-    torch.testing.assert_close(P, table, rtol=0, atol=1e-5)
-
-
-def test_a_link_beyond_the_sliders_shows_their_ends(show):
-    page = show("clock-explorer", query=asked("clock", position=1e9, shift=-99, dims=-4, pair=50))
-    assert page.locator("output").all_inner_texts() == ["60", "−12", "10\u202f000"]
-    assert page.locator(".clocks button").count() == 8
-    assert page.locator(".clocks [aria-pressed=true]").count() == 1
-
-
-def test_the_clock_says_the_inner_product_of_the_two_positions(show):
-    page = show("clock-explorer")
-    P = d2l.PositionalEncoding(16, 0.0).P[0].double()
-    assert f"positions 7 and 10 is {P[7] @ P[10]:.3f}" in page.locator(".said").inner_text()
-    page.get_by_label("Offset δ").press("Home")
-    assert page.locator(".said").inner_text() == "Position −5 would be negative: the first position is 0."
-
-
 @pytest.mark.parametrize("content", ["same", "previous", "mixed"])
 @pytest.mark.parametrize("d", [2, 4, 16, 32])
 def test_queries_and_keys_are_turned_as_by_the_package(compute, content, d):
@@ -124,7 +78,7 @@ def test_sliding_both_keeps_the_score_and_moving_one_changes_it(show):
 
 
 def test_hands_of_queries_and_keys_turn_counterclockwise(show):
-    """From (1, 0), to the right, upward; the clocks of the encoding start upward and turn to the right."""
+    """From (1, 0), to the right, upward."""
     ends = """(root) => [...root.querySelectorAll(".clocks button:nth-child(2) circle")].slice(1)
         .map((tip) => [tip.getAttribute("cx") - 36, 36 - tip.getAttribute("cy")])"""
     page = show("rotary-explorer", query=asked("rotary", m=0, n=2))
@@ -134,36 +88,10 @@ def test_hands_of_queries_and_keys_turn_counterclockwise(show):
     assert (kx, ky) == pytest.approx(
         (27 * torch.tensor(angle).cos().item(), 27 * torch.tensor(angle).sin().item())
     )
-    page = show("clock-explorer", query=asked("clock", position=0, shift=2))
-    (tx, ty), (x, y) = page.locator("#here").evaluate(ends)  # the dashed hand is drawn first
-    assert (x, y) == pytest.approx((0, 27))
-    assert (tx, ty) == pytest.approx((ky, kx))
-
-
-def test_a_base_is_one_of_five_and_named(show):
-    page = show("clock-explorer", query=asked("clock", dims=4, pair=1))
-    base = page.get_by_label("Base")
-    assert base.get_attribute("aria-valuetext") == "10\u202f000"
-    assert page.locator(".clocks span").all_inner_texts()[1].endswith("λ 628")
-    assert "At distance 6 two positions are more alike than neighbors" in page.locator(".looks").inner_text()
-    base.press("Home")
-    assert page.locator(".clocks span").all_inner_texts()[1].endswith("λ 19.9")
-    assert page.locator(".looks").inner_text().startswith("At distance 19 ")
-    base.press("End")
-    assert base.get_attribute("aria-valuetext") == "500\u202f000"
-    assert page.locator(".clocks span").all_inner_texts()[1].endswith("λ 4\u202f443")
-    page.get_by_label("Dimensions d").select_option("16")
-    assert page.locator(".looks").inner_text().startswith("Up to distance 60 no two positions")
 
 
 # how a reader gets to where each question is answered
 TRIED = {
-    "clock-explorer": [
-        [("Position i", "ArrowRight")],
-        [("Offset", "ArrowRight"), ("Offset", "ArrowLeft"), ("Position i", "ArrowRight")],
-        [("Dimensions d", "4")],
-        [("Base", "Home"), ("Base", "End")],
-    ],
     "rotary-explorer": [
         [("Slide both", "ArrowRight"), ("Slide both", "ArrowRight")],
         [("Key at", "Home"), ("Key at", "PageUp"), ("Key at", "PageUp"), ("Key at", "ArrowRight")]
@@ -219,29 +147,6 @@ def test_every_question_has_its_answer_behind_it(show, kind, lang):
         assert text and not set("{}_") & set(text) and "NaN" not in text and "undefined" not in text
 
 
-def test_the_answers_of_the_clock_explorer_are_true(show):
-    texts = answers_of(show("clock-explorer"))
-    degrees = torch.rad2deg(turns(16)).tolist()
-    assert "{:.0f}°, {:.0f}° and {:.0f}°".format(*degrees[:3]) in texts[0] and degrees[3] > 1 > degrees[4]
-    assert f"({degrees[4]:.2f}°)" in texts[0]
-    assert f"({3 * degrees[0]:.0f}° in the first pair, {3 * degrees[1]:.0f}° in the second" in texts[1]
-    assert f"{alike(3, 16):.3f}, from wherever" in texts[1]
-    first = next(c for c in range(2, 61) if alike(c, 4) >= alike(1, 4))
-    most = max(range(first, 61), key=lambda c: alike(c, 4))
-    assert (
-        f"From about position {first} on" in texts[2]
-        and f"positions 0 and {first} is {alike(first, 4):.3f}" in texts[2]
-    )
-    assert (
-        f"neighbors is only {alike(1, 4):.3f}" in texts[2]
-        and f"Positions 0 and {most} are even more alike: {alike(most, 4):.3f}" in texts[2]
-    )
-    waves = [2 * torch.pi / turns(16, base)[-1].item() for base in (10, 10000, 500000)]
-    a, b, c = (f"{wave:,.0f}".replace(",", "\u202f") for wave in waves)
-    assert f"needs {a} positions at base 10, {b} at 10\u202f000, {c} at 500\u202f000" in texts[3]
-    assert waves[0] < 60 and f"{60 * 360 / waves[2]:.2f}°" in texts[3]
-
-
 def test_the_answers_of_the_rotary_explorer_are_true(show):
     page = show("rotary-explorer")
     texts = answers_of(page)
@@ -258,24 +163,6 @@ def test_the_answers_of_the_rotary_explorer_are_true(show):
     )
     far = [f"{alike(60, 32, base):.2f}".replace("-", "−") for base in (10, 10000, 500000)]
     assert "{} at base 10, {} at 10\u202f000, {} at 500\u202f000".format(*far) in texts[4]
-
-
-def test_dragging_a_hand_moves_the_position(show):
-    page = show("clock-explorer")
-    box = page.locator(".clocks button svg").nth(1).bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y - 25)
-    page.mouse.down()
-    page.mouse.move(x + 18, y - 18)
-    page.mouse.move(x + 25, y)  # a quarter turn clockwise, π/2 at 0.316 a step: five positions
-    page.mouse.up()
-    assert page.get_by_label("Position i").input_value() == "12"
-    page.mouse.move(x, y - 25)
-    page.mouse.down()
-    for dx, dy in [(-25, 0), (0, 25), (25, 0), (0, -25)] * 2:  # back by 40 positions: it stops at the first
-        page.mouse.move(x + dx, y + dy)
-    page.mouse.up()
-    assert page.locator("output").first.inner_text() == "0"
 
 
 @pytest.mark.parametrize("kind", EXPLORERS)

@@ -281,7 +281,7 @@ def test_clock_explorer(host: Host) -> None:
     explorer = host.explorer("clock-explorer")
     explorer.get_by_label("Offset").focus()
     explorer.page.keyboard.press("ArrowRight")
-    assert "offset 4" in said(explorer)
+    assert "Offset 4" in said(explorer)
     explorer.locator(".clocks button").nth(1).focus()
     explorer.page.keyboard.press("Enter")
     assert explorer.locator(".clocks button").nth(1).get_attribute("aria-pressed") == "true"
