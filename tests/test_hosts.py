@@ -279,7 +279,7 @@ def test_path_explorer(host: Host) -> None:
 
 def test_clock_explorer(host: Host) -> None:
     explorer = host.explorer("clock-explorer")
-    explorer.get_by_label("Offset").focus()
+    explorer.get_by_role("slider", name="Offset").focus()
     explorer.page.keyboard.press("ArrowRight")
     assert "Offset 4" in said(explorer)
     explorer.locator(".clocks button").nth(1).focus()
@@ -353,7 +353,7 @@ def test_writer_explorer(host: Host) -> None:
 
 def test_only_the_website_keeps_the_view_in_the_address(host: Host) -> None:
     explorer = host.explorer("clock-explorer")
-    explorer.get_by_label("Offset").press("ArrowRight")
+    explorer.get_by_role("slider", name="Offset").press("ArrowRight")
     if isinstance(host, Website):
         explorer.page.wait_for_url("**clock=*")
     else:
