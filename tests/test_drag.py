@@ -63,7 +63,7 @@ def output_of(tokens: torch.Tensor) -> torch.Tensor:
 
 def drawn(page: Page) -> list[float]:
     """Where the middle of the output is, in the units of the tokens."""
-    return page.locator("[data-part=output] circle").evaluate(
+    return page.locator("[data-drag=output] circle").evaluate(
         """(dot) => {
             const drawing = dot.ownerSVGElement;
             const { x, y, width, height } = dot.getBoundingClientRect();
@@ -83,12 +83,12 @@ def test_the_output_follows_a_token(visit: Callable[..., Page], kind: dict[str, 
     page = visit(kind, language)
     handles = page.locator(".handle")
     assert drawn(page) == pytest.approx(output_of(X).tolist(), abs=0.01)
-    assert handles.count() == 5 and page.locator("[data-part=token]").count() == 5
+    assert handles.count() == 5 and page.locator("[data-drag=token]").count() == 5
     expect(page.locator(".drag-hint")).to_contain_text(
-        page.locator("[data-part=name]").first.text_content() or "?"
+        page.locator("[data-drag=name]").first.text_content() or "?"
     )
     assert unseen(page.locator("article svg.drawing"), page.locator(".drag-hint")) == []
-    tips = page.locator("[data-part=token]").evaluate_all(
+    tips = page.locator("[data-drag=token]").evaluate_all(
         """(all) => all.map((line) => {
             const { a, e, f } = line.ownerSVGElement.getScreenCTM();
             return [e + a * line.getAttribute("x2"), f + a * line.getAttribute("y2")];
@@ -108,11 +108,11 @@ def test_the_output_follows_a_token(visit: Callable[..., Page], kind: dict[str, 
         moved[3] += torch.tensor([0.05, -0.05])
     a, b = output_of(moved).tolist()
     assert drawn(page) == pytest.approx([a, b], abs=0.01)
-    name = page.locator("[data-part=name]").nth(3).text_content()
+    name = page.locator("[data-drag=name]").nth(3).text_content()
     assert told(handles.nth(3)) == HINTS[language]["at"].format(
         name=name, x="0.40", y="0.60", a=f"{a:.2f}", b=f"{b:.2f}"
     )
-    widths = page.locator("[data-part=output]").evaluate(
+    widths = page.locator("[data-drag=output]").evaluate(
         """(output) => {
             const lines = [...output.parentNode.querySelectorAll("line[stroke-opacity]")];
             return lines.map((line) => Number(line.getAttribute("stroke-width")));
@@ -131,9 +131,9 @@ def test_a_mouse_drags_and_the_figure_does_not_open(visit: Callable[..., Page]) 
     page.mouse.up()
     assert middle(handle) == pytest.approx((x + 60, y - 90), abs=1.5)
     assert page.locator("dialog[open]").count() == 0
-    corners = page.locator("[data-part=fence]").get_attribute("points") or ""
+    corners = page.locator("[data-drag=fence]").get_attribute("points") or ""
     points = [[float(part) for part in one.split(",")] for one in corners.split()]
-    tips = page.locator("[data-part=token]").evaluate_all(
+    tips = page.locator("[data-drag=token]").evaluate_all(
         "all => all.map((one) => [Number(one.getAttribute('x2')), Number(one.getAttribute('y2'))])"
     )
     assert all(min(math.dist(corner, tip) for tip in tips) < 1e-6 for corner in points) and len(points) >= 3

@@ -42,7 +42,7 @@ function fence(points) {
 /** Let the tokens of a drawing be moved, by hand or by arrow keys. */
 export function loosen(drawing) {
   adopt(STYLE);
-  const parts = (name) => [...drawing.querySelectorAll(`[data-part="${name}"]`)];
+  const parts = (name) => [...drawing.querySelectorAll(`[data-drag="${name}"]`)];
   const [tokens, names, [edge], [output]] = ["token", "name", "fence", "output"].map(parts);
   const end = (line) => ["x2", "y2"].map((name) => Number(line.getAttribute(name)));
   const points = tokens.map(end).map(([x, y]) => [(x - LEFT) / UNIT, (TOP - y) / UNIT]);

@@ -31,7 +31,7 @@ export function open({ answers, progressOf, showProgress }) {
     for (const row of document.querySelectorAll("[data-chapter]")) {
       const { done, total } = progressOf(row.dataset.chapter);
       if (!total) continue;
-      const name = row.querySelector("a > span:last-child").textContent;
+      const name = row.querySelector("a > span:last-of-type").textContent;
       list.append(element("dt", {}, name), element("dd", {}, `${done} / ${total}`));
     }
   };

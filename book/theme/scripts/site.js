@@ -267,7 +267,8 @@ function showProgress() {
     const progress = progressOf(row.dataset.chapter);
     if (!progress.total) continue;
     row.querySelector(".visually-hidden").textContent = fill(words.answered, progress);
-    const count = row.querySelector(".count");
+    const count = row.querySelector(".count"); // in the navigation, not in the dialog
+    if (!count) continue;
     count.textContent = `${progress.done}/${progress.total}`;
     count.classList.toggle("done", progress.done === progress.total);
   }
@@ -361,7 +362,7 @@ for (const figure of document.querySelectorAll("article .cell_output .figure")) 
 }
 
 // The first drawing can be dragged.
-const loose = document.querySelector("article svg [data-part='token']")?.ownerSVGElement;
+const loose = document.querySelector("article svg [data-drag='token']")?.ownerSVGElement;
 if (loose) load("drag").then(({ loosen }) => loosen(loose));
 
 // The page as slides, when a reader or the address asks for it
