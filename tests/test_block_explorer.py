@@ -519,7 +519,9 @@ def test_nothing_moves_by_itself(show: Any) -> None:
     page = show(KIND)
     send(page)
     assert page.evaluate("document.getAnimations().length") == 0
-    assert "transition" not in module_source(KIND, "en").replace("transition:none", "") and "animation:" not in module_source(KIND, "en")
+    assert "transition" not in module_source(KIND, "en").replace(
+        "transition:none", ""
+    ) and "animation:" not in module_source(KIND, "en")
 
 
 def test_leaving_says_nothing_more(show_apart: Any) -> None:

@@ -345,7 +345,7 @@ def test_paper_shows_every_section(visit):
     visit.page.emulate_media(media="print")
     assert visit.page.evaluate(
         """[...document.querySelectorAll("article p")].every((text) =>
-            text.checkVisibility({contentVisibilityAuto: true}) || text.closest("details, .d2l-widget, .guess"))"""
+            text.checkVisibility({contentVisibilityAuto: true}) || text.closest("details, .d2l-widget, .guess, .drag-hint"))"""
     )
 
 
