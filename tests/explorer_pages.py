@@ -15,6 +15,20 @@ from d2lmini.notebook.widgets import stored_explorer
 # at the top of the window, right under the site's header
 UNDER_HEADER = "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
 
+# targets that a finger misses, words too small to read, and what scrolls inside
+TOO_SMALL = """(root) => {
+    const shown = [...root.querySelectorAll("*")].filter((node) => node.checkVisibility());
+    const box = (node) => node.getBoundingClientRect();
+    const small = (node) => Math.min(box(node).width, box(node).height) < 40;
+    const hasWords = (node) => [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
+    const tiny = (node) => hasWords(node) && parseFloat(getComputedStyle(node).fontSize) < 11;
+    const mayScroll = (node) => /auto|scroll/.test(getComputedStyle(node).overflowY);
+    const scrolls = (node) => mayScroll(node) && node.scrollHeight > node.clientHeight;
+    const targets = shown.filter((node) => node.matches("button, input:not([type=range]), .rail"));
+    const found = [...targets.filter(small), ...shown.filter(tiny), ...shown.filter(scrolls)];
+    return found.map((node) => node.outerHTML.slice(0, 90));
+}"""
+
 
 @contextmanager
 def site_of(kind: str, root: Path, languages: Sequence[str] = LANGUAGES) -> Iterator[str]:
@@ -58,16 +72,20 @@ def visits(browser: Browser, address: str, kind: str) -> Iterator[Callable[..., 
 
 
 def swipe(page: Page, part: Locator, x: int, y: int) -> float:
-    """Move a finger from the middle of a part, and return how far the page scrolled."""
+    """Move a finger straight from the middle of a part, and return how far the page scrolled."""
+    return follow(page, part, [(x * i / 8, y * i / 8) for i in range(9)])
+
+
+def follow(page: Page, part: Locator, way: Sequence[tuple[float, float]]) -> float:
+    """Move a finger along a way around the middle of a part, and return how far the page scrolled."""
     tools = page.context.new_cdp_session(page)
     box, before = part.bounding_box(), page.evaluate("scrollY")
     assert box
     left, top = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    send = "Input.dispatchTouchEvent"
-    tools.send(send, {"type": "touchStart", "touchPoints": [{"x": left, "y": top}]})
-    for i in range(1, 9):
-        point = {"x": left + x * i / 8, "y": top + y * i / 8}
-        tools.send(send, {"type": "touchMove", "touchPoints": [point]})
-    tools.send(send, {"type": "touchEnd", "touchPoints": []})
+    for i, (x, y) in enumerate(way):
+        touch = {"type": "touchMove" if i else "touchStart", "touchPoints": [{"x": left + x, "y": top + y}]}
+        tools.send("Input.dispatchTouchEvent", touch)
+    tools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_timeout(300)
-    return page.evaluate("scrollY") - before
+    scrolled: float = page.evaluate("scrollY") - before
+    return scrolled

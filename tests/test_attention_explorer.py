@@ -9,11 +9,10 @@ from urllib.parse import unquote_plus
 
 import pytest
 import torch
-from explorer_pages import UNDER_HEADER, site_of, swipe, visits
+from explorer_pages import TOO_SMALL, UNDER_HEADER, site_of, swipe, visits
 from making import asked
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_seen import DESK, PHONE, unseen
-from test_writer_explorer import TOO_SMALL
 
 import d2lmini as d2l
 from d2lmini.language import LANGUAGES, words

@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from making import asked, cell, make_book, served
-from playwright.sync_api import Browser, Locator, Page, expect
+from explorer_pages import TOO_SMALL, UNDER_HEADER, follow, site_of, visits
+from making import asked
+from playwright.sync_api import Browser, Page, expect
 from test_seen import DESK, PHONE, unseen
-from test_writer_explorer import TOO_SMALL
 
 import d2lmini as d2l
-from book import build as site_builder
 from d2lmini.language import LANGUAGES, words
-from d2lmini.notebook.widgets import stored_explorer
 
 KIND = "clock-explorer"
 WORDS = {
@@ -274,25 +272,14 @@ def test_a_task_is_not_ticked_by_something_like_it(show: Any) -> None:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A site with the explorer on a page, between two screens of text."""
-    root = tmp_path_factory.mktemp("clock-book")
-    text = cell("markdown", "text", "# Clocks\n\n" + "Some words of a page.\n\n" * 30)
-    after = cell("markdown", "after", "## After it\n\n" + "Some words of a page.\n\n" * 30)
-    book = {}
-    for language in LANGUAGES:
-        output = {"text/html": stored_explorer(KIND, language)}
-        shown = [{"output_type": "display_data", "data": output, "metadata": {}}]
-        code = cell("code", "clocks", f'd2l.explorer("{KIND}")', shown, tags=["hide-input"])
-        index = cell("markdown", "index", "# Welcome\n\nRead [it](writing.ipynb).")
-        book[language] = {"index": [index], "writing": [text, code, after]}
-    with served(site_builder.build(make_book(root, book))) as address:
+    with site_of(KIND, tmp_path_factory.mktemp("clock-book")) as address:
         yield address
 
 
-def under_the_header(page: Page) -> None:
-    page.locator(f"[data-widget={KIND}]").evaluate(
-        "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
-    )
+@pytest.fixture
+def visit(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
+    with visits(browser, pages, KIND) as visit:
+        yield visit
 
 
 def where(page: Page) -> float:
@@ -300,25 +287,6 @@ def where(page: Page) -> float:
     top = "e => e.querySelector('.clocks').getBoundingClientRect().top - e.getBoundingClientRect().top"
     found: float = page.locator(f"[data-widget={KIND}]").evaluate(top)
     return found
-
-
-@pytest.fixture
-def visit(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
-    contexts = []
-
-    def start(kind: dict[str, Any], language: str, **options: Any) -> Page:
-        contexts.append(browser.new_context(**kind, bypass_csp=True, **options))
-        page = contexts[-1].new_page()
-        page.goto(f"{pages}/{language}/writing.html")
-        page.locator("html[data-measured]").wait_for()
-        page.locator(f"[data-widget={KIND}]").scroll_into_view_if_needed()
-        page.locator(f"[data-widget={KIND}][data-awake]").wait_for()
-        under_the_header(page)
-        return page
-
-    yield start
-    for context in contexts:
-        context.close()
 
 
 @pytest.mark.parametrize("kind", [DESK, PHONE], ids=["desk", "phone"])
@@ -342,7 +310,7 @@ def test_picture_controls_and_task_are_in_view_together(
         expect(page.locator(".task [role=status]")).to_have_attribute("data-done", "true")
         stood.append(where(page))
         assert max(stood) - min(stood) <= 1, (number, stood)  # or a hand moves away under the finger
-        under_the_header(page)
+        root.evaluate(UNDER_HEADER)
         assert unseen(marked, page.locator(".clock"), page.locator(".rail"), page.locator("select")) == []
         assert root.evaluate(TOO_SMALL) == []
         assert root.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
@@ -352,33 +320,16 @@ def test_picture_controls_and_task_are_in_view_together(
 
 def test_a_finger_turns_a_hand_sideways_first_and_scrolls_up_or_down(visit: Callable[..., Page]) -> None:
     page = visit(PHONE, "en")
-    tools = page.context.new_cdp_session(page)
-
-    def swipe(part: Locator, way: list[tuple[float, float]]) -> float:
-        """Move a finger along a way around the middle of a part, and return how far the page scrolled."""
-        box, before = part.bounding_box(), page.evaluate("scrollY")
-        assert box
-        left, top = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        for i, (x, y) in enumerate(way):
-            send = {
-                "type": "touchMove" if i else "touchStart",
-                "touchPoints": [{"x": left + x, "y": top + y}],
-            }
-            tools.send("Input.dispatchTouchEvent", send)
-        tools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        page.wait_for_timeout(300)
-        return page.evaluate("scrollY") - before
-
-    said = page.locator(".said")
+    root, said = page.locator(f"[data-widget={KIND}]"), page.locator(".said")
     around = [(20 * math.sin(a * math.pi / 12), -20 * math.cos(a * math.pi / 12)) for a in range(26)]
-    assert swipe(page.locator(".clock svg").first, around) == 0
+    assert follow(page, page.locator(".clock svg").first, around) == 0
     expect(said).to_contain_text("Position 6:")
     before = said.inner_text()
     upward = [(i / 2, -20.0 * i) for i in range(9)]
     for part in (".clock svg", ".wave", ".rail", ".task"):
-        assert swipe(page.locator(part).first, upward) > 60, part
+        assert follow(page, page.locator(part).first, upward) > 60, part
         assert said.inner_text() == before, part
-        under_the_header(page)
+        root.evaluate(UNDER_HEADER)
 
 
 def test_with_reduced_motion_nothing_moves_by_itself(visit: Callable[..., Page]) -> None:

@@ -9,18 +9,18 @@ from urllib.parse import unquote_plus
 
 import pytest
 import torch
-from making import asked, cell, make_book, served
+from explorer_pages import UNDER_HEADER, site_of, visits
+from making import asked
 from pairing import WIDE_AND_NARROW
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from test_seen import DESK, PHONE, overlapping, unseen
 
 import d2lmini as d2l
-from book import build as site_builder
 from d2lmini.attention import scaled_dot_product
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import widgets
-from d2lmini.notebook.widgets import module_source, stored_explorer
+from d2lmini.notebook.widgets import module_source
 
 X = [[1.0, 0.0], [-0.6, -0.8], [0.96, 0.28], [0.28, 0.96], [0.0, 1.0]]
 CATS, AND, DOGS, DRINK, MILK = range(5)
@@ -717,42 +717,14 @@ def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A site with the explorer on a page, between two screens of text."""
-    root = tmp_path_factory.mktemp("plane-book")
-    text = cell("markdown", "text", "# Attention in the plane\n\n" + "Some words of a page.\n\n" * 30)
-    after = cell("markdown", "after", "## After it\n\n" + "Some words of a page.\n\n" * 30)
-    book = {}
-    for language in LANGUAGES:
-        output = {"text/html": stored_explorer(KIND, language)}
-        shown = [{"output_type": "display_data", "data": output, "metadata": {}}]
-        code = cell("code", "plane", f'd2l.explorer("{KIND}")', shown, tags=["hide-input"])
-        index = cell("markdown", "index", "# Welcome\n\nRead [it](plane.ipynb).")
-        book[language] = {"index": [index], "plane": [text, code, after]}
-    with served(site_builder.build(make_book(root, book))) as address:
+    with site_of(KIND, tmp_path_factory.mktemp("plane-book")) as address:
         yield address
-
-
-UNDER_THE_HEADER = "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
 
 
 @pytest.fixture
 def visit(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
-    contexts = []
-
-    def start(kind: dict[str, Any], language: str, **options: Any) -> Page:
-        contexts.append(browser.new_context(**kind, bypass_csp=True, **options))
-        page = contexts[-1].new_page()
-        page.goto(f"{pages}/{language}/plane.html")
-        page.locator("html[data-measured]").wait_for()
-        explorer = page.locator(f"[data-widget={KIND}]")
-        explorer.scroll_into_view_if_needed()
-        page.locator(f"[data-widget={KIND}][data-awake]").wait_for()
-        explorer.evaluate(UNDER_THE_HEADER)
-        return page
-
-    yield start
-    for context in contexts:
-        context.close()
+    with visits(browser, pages, KIND) as visit:
+        yield visit
 
 
 # targets that a finger misses, words too small to read, and what scrolls inside
@@ -783,12 +755,12 @@ def test_picture_controls_and_task_are_in_view_together(
     ]  # fmt: skip
     for number in range(1, 6):
         page.get_by_role("slider").first.press("Shift+ArrowUp")  # a try: the answer can be asked for
-        root.evaluate(UNDER_THE_HEADER)
+        root.evaluate(UNDER_HEADER)
         parts = (marked, page.locator(".plane"), page.get_by_role("radio"), page.locator(".task button"))
         assert unseen(*parts) == []
         assert root.evaluate(TOO_SMALL) == []
         page.locator(".tell").click()
-        root.evaluate(UNDER_THE_HEADER)
+        root.evaluate(UNDER_HEADER)
         assert unseen(*parts) == []
         assert root.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
         if number < 5:
@@ -806,7 +778,7 @@ def test_a_swipe_up_scrolls_the_page_and_a_finger_sideways_drags(visit: Callable
         page.wait_for_timeout(300)
         assert page.evaluate("scrollY") - was > 60, part
         assert texts(page) == before, part
-        root.evaluate(UNDER_THE_HEADER)
+        root.evaluate(UNDER_HEADER)
     second = ring(page, "q", 2)
     was = page.evaluate("scrollY")
     finger(page, middle(second), (60, 20))  # sideways it drags what was not chosen before

@@ -11,13 +11,12 @@ from urllib.parse import unquote_plus
 
 import pytest
 import torch
-from explorer_pages import UNDER_HEADER, site_of, swipe, visits
+from explorer_pages import TOO_SMALL, UNDER_HEADER, site_of, swipe, visits
 from making import asked
 from pairing import WIDE_AND_NARROW, slow_except
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from test_seen import DESK, PHONE, unseen
-from test_writer_explorer import TOO_SMALL
 
 import d2lmini as d2l
 from d2lmini.checkpoints import DIRECTIONS
@@ -25,7 +24,7 @@ from d2lmini.data import course_sentences
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import widgets
 from d2lmini.notebook.widgets import checkpoint, module_source
-from tools.record import translator_first
+from tools.record import ASSETS, translator_first
 
 KIND = "translator-explorer"
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
@@ -281,7 +280,7 @@ def test_every_sentence_offered_is_held_out_and_can_be_translated(compute: Any, 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_first_translation_is_that_of_the_model(language: str) -> None:
-    lines = translator_first.FILE.read_text(encoding="utf-8").splitlines()
+    lines = (ASSETS / "translator-first.jsonl").read_text(encoding="utf-8").splitlines()
     kept = next(one for one in map(json.loads, lines) if one["language"] == language)
     made = translator_first.first(language)
     assert max(len(line.encode()) for line in lines) < 10_000

@@ -10,18 +10,18 @@ from urllib.parse import unquote_plus
 
 import pytest
 import torch
-from making import asked, cell, make_book, served
+from explorer_pages import TOO_SMALL, UNDER_HEADER, site_of, swipe, visits
+from making import asked
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from test_seen import DESK, PHONE, unseen
 
 import d2lmini as d2l
-from book import build as site_builder
 from d2lmini.language import words
 from d2lmini.notebook import widgets
-from d2lmini.notebook.widgets import checkpoint, module_source, stored_explorer
+from d2lmini.notebook.widgets import checkpoint, module_source
 from d2lmini.writer import WRITERS
-from tools.record import writer_first
+from tools.record import ASSETS, writer_first
 
 KIND = "writer-explorer"
 WORDS = {
@@ -162,7 +162,7 @@ def test_a_token_takes_a_fraction_of_50_ms_on_a_slow_phone(show_apart: Any) -> N
 
 @pytest.mark.parametrize("language", WRITERS)
 def test_the_first_result_is_that_of_the_model(language: str) -> None:
-    lines = writer_first.FILE.read_text(encoding="utf-8").splitlines()
+    lines = (ASSETS / "writer-first.jsonl").read_text(encoding="utf-8").splitlines()
     kept = next(one for one in map(json.loads, lines) if one["language"] == language)
     made = writer_first.first(language)
     assert max(len(line.encode()) for line in lines) < 10_000
@@ -560,58 +560,17 @@ def test_what_changes_is_announced(show: Any) -> None:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A site with the explorer on a page, between two screens of text."""
-    root = tmp_path_factory.mktemp("writer-book")
-    text = cell("markdown", "text", "# A model that only writes\n\n" + "Some words of a page.\n\n" * 30)
-    after = cell("markdown", "after", "## After it\n\n" + "Some words of a page.\n\n" * 30)
-    book = {}
-    for language in WRITERS:
-        output = {"text/html": stored_explorer(KIND, language)}
-        shown = [{"output_type": "display_data", "data": output, "metadata": {}}]
-        code = cell("code", "writer", f'd2l.explorer("{KIND}")', shown, tags=["hide-input"])
-        index = cell("markdown", "index", "# Welcome\n\nRead [it](writing.ipynb).")
-        book[language] = {"index": [index], "writing": [text, code, after]}
-    with served(site_builder.build(make_book(root, book))) as address:
+    with site_of(KIND, tmp_path_factory.mktemp("writer-book")) as address:
         yield address
 
 
 @pytest.fixture
 def visit(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
-    contexts = []
-
-    def start(kind: dict[str, Any], language: str, **options: Any) -> Page:
-        contexts.append(browser.new_context(**kind, bypass_csp=True, **options))
-        page = contexts[-1].new_page()
-        page.goto(f"{pages}/{language}/writing.html")
-        page.locator("html[data-measured]").wait_for()
-        explorer = page.locator(f"[data-widget={KIND}]")
-        explorer.scroll_into_view_if_needed()
-        page.locator(f"[data-widget={KIND}][data-awake]").wait_for()
-        under_the_header = (
-            "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
-        )
-        explorer.evaluate(under_the_header)
-        return page
-
-    yield start
-    for context in contexts:
-        context.close()
+    with visits(browser, pages, KIND) as visit:
+        yield visit
 
 
 both = pytest.mark.parametrize("kind", [DESK, PHONE], ids=["desk", "phone"])
-# targets that a finger misses, words too small to read, and what scrolls inside
-TOO_SMALL = """(root) => {
-    const shown = [...root.querySelectorAll("*")].filter((node) => node.checkVisibility());
-    const box = (node) => node.getBoundingClientRect();
-    const small = (node) => Math.min(box(node).width, box(node).height) < 40;
-    const hasWords = (node) => [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
-    const tiny = (node) => hasWords(node) && parseFloat(getComputedStyle(node).fontSize) < 11;
-    const mayScroll = (node) => /auto|scroll/.test(getComputedStyle(node).overflowY);
-    const scrolls = (node) => mayScroll(node) && node.scrollHeight > node.clientHeight;
-    const targets = shown.filter((node) => node.matches("button, input:not([type=range]), .rail"));
-    const found = [...targets.filter(small), ...shown.filter(tiny), ...shown.filter(scrolls)];
-    return found.map((node) => node.outerHTML.slice(0, 90));
-}"""
 
 
 @both
@@ -628,9 +587,7 @@ def test_picture_controls_and_task_are_in_view_together(
     for number in range(1, 6):
         do_task(page, number, language)
         expect(page.locator(".task [role=status]")).to_have_attribute("data-done", "true")
-        root.evaluate(
-            "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
-        )
+        root.evaluate(UNDER_HEADER)
         assert (
             unseen(marked, page.locator(".bar"), page.get_by_role("radio"), page.locator(".inside button"))
             == []
@@ -643,34 +600,17 @@ def test_picture_controls_and_task_are_in_view_together(
 
 def test_a_swipe_up_that_begins_on_a_control_or_picture_scrolls_the_page(visit: Callable[..., Page]) -> None:
     page = visit(PHONE, "en")
-    tools = page.context.new_cdp_session(page)
-
-    def swipe(part: Locator, x: int, y: int) -> float:
-        """Move a finger from the middle of a part, and return how far the page scrolled."""
-        box, before = part.bounding_box(), page.evaluate("scrollY")
-        assert box
-        left, top = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        send = "Input.dispatchTouchEvent"
-        tools.send(send, {"type": "touchStart", "touchPoints": [{"x": left, "y": top}]})
-        for i in range(1, 9):
-            point = {"x": left + x * i / 8, "y": top + y * i / 8}
-            tools.send(send, {"type": "touchMove", "touchPoints": [point]})
-        tools.send(send, {"type": "touchEnd", "touchPoints": []})
-        page.wait_for_timeout(300)
-        return page.evaluate("scrollY") - before
 
     def shown() -> list[str]:
         return [page.locator(part).inner_text() for part in (".story", ".next", ".panel")]
 
     before = shown()
     for part in (".rail", ".bar", ".chip", ".go", ".task"):
-        assert swipe(page.locator(part).first, 4, -160) > 60, part
+        assert swipe(page, page.locator(part).first, 4, -160) > 60, part
         assert shown() == before, part
         root = page.locator(f"[data-widget={KIND}]")
-        root.evaluate(
-            "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
-        )
-    swipe(page.locator(".rail").first, 60, 4)  # sideways it moves the slider
+        root.evaluate(UNDER_HEADER)
+    swipe(page, page.locator(".rail").first, 60, 4)  # sideways it moves the slider
     expect(page.locator(".panel")).not_to_contain_text("Temperature = 1.0")
 
 
