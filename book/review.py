@@ -15,18 +15,19 @@ FIVE = 5
 KINDS = {"number", "choice", "multiple", "matrix", "order", "bug", "spot"}
 NEEDS_PAGE = re.compile(r"\b(?:above|below)\b")
 FORMULA = re.compile(r"\(\d+\.\d+\)")  # by its number: a question that names one comes late
-LISTED = re.compile(r"\d+\. \[[^\]]*\]\(([\w-]+)\.ipynb\)")
+LISTED = re.compile(r"\d+\. \[([^\]]*)\]\(([\w-]+)\.ipynb\)")
 
 
 def parts(index: Path) -> list[dict[str, Any]]:
-    """Return the parts of the course as its first page lists them: titles, each followed by its chapters."""
+    """Return the parts of the course as its first page lists them: titles, chapters, what it calls these."""
     cells = (source(cell) for cell in read(index)["cells"] if cell["id"] == "chapters")
-    listing: list[dict[str, Any]] = [{"title": "", "pages": []}]
+    listing: list[dict[str, Any]] = [{"title": "", "pages": [], "short": {}}]
     for line in next(cells, "").splitlines()[1:]:
         if listed := LISTED.match(line):
-            listing[-1]["pages"].append(listed[1])
+            listing[-1]["pages"].append(listed[2])
+            listing[-1]["short"][listed[2]] = listed[1].partition(" (")[0]  # without the term in English
         elif line:
-            listing.append({"title": line.rstrip(":："), "pages": []})
+            listing.append({"title": line.rstrip(":："), "pages": [], "short": {}})
     return [part for part in listing if part["pages"]]
 
 

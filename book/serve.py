@@ -6,7 +6,9 @@ import io
 import re
 import socket
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -102,13 +104,24 @@ class Server(ThreadingHTTPServer):
     """A server that takes no port from another one, and lets a class of readers come at once."""
 
     request_queue_size = 256
-    daemon_threads = True
     allow_reuse_address = sys.platform != "win32"  # there it lets two servers share a port
 
 
 def server(site: Path, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServer:
     """Return a server for `site`, bound and not yet running; port 0 takes any free one."""
     return Server((host, port), partial(Handler, directory=str(site)))
+
+
+@contextmanager
+def serving(site: Path, handler: type[Handler] = Handler) -> Iterator[str]:
+    """Serve a site on a free port while the block runs; yield its address."""
+    with server(site, 0) as running:
+        running.RequestHandlerClass = partial(handler, directory=str(site))
+        threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{running.server_port}"
+        finally:
+            running.shutdown()
 
 
 def own_address() -> str:

@@ -2,9 +2,6 @@
 
 import json
 import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,19 +10,10 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from playwright.sync_api import Page
 
-from book.serve import server
+from book.serve import serving
 
 ROOT = Path(__file__).parents[1]
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    running = server(folder, 0)
-    thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{running.server_port}"
-    running.shutdown()
-    running.server_close()
+served = serving
 
 
 def asked(name: str, **view: object) -> str:

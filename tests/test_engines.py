@@ -1,18 +1,16 @@
 """Ten scenes in the engines that Firefox and Safari have: `python3 course.py test --engines`."""
 
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engines import DESK, ENGINES, Engine, running
-from making import ROOT
+from making import ROOT, served
 from reader import KINDS, WORDS, answers
 
 from book.contents import page_names, table_of_contents
-from book.serve import server
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook.content import exercise_state
 from d2lmini.notebook.widgets import EXPLORERS
@@ -260,18 +258,11 @@ def test_slides_turn_and_are_left(go: Any) -> None:
 def test_a_visited_page_opens_without_network(engine: Engine, site: Path) -> None:
     """The service worker keeps what was seen. WebDriver's window of WebKitGTK may have none."""
     engine.resize(*DESK)
-    running_server = server(site, 0)
-    thread = threading.Thread(target=running_server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    home = f"http://127.0.0.1:{running_server.server_port}"
-    try:
+    with served(site) as home:
         engine.open(f"{home}/en/complexity.html")
         able = engine.run("() => Boolean(navigator.serviceWorker)")
         if able:
             engine.until("() => 'kept' in document.documentElement.dataset", seconds=60)
-    finally:
-        running_server.shutdown()
-        running_server.server_close()
     if able:
         engine.open(f"{home}/en/complexity.html")
         title = words("en")["site"]["title"]

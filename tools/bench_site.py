@@ -6,15 +6,12 @@ an exercise. A fresh browser context each time; medians.
 
 import gzip
 import statistics
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from book.browser import launch
-from book.serve import Handler, server
+from book.serve import Handler, serving
 
 # the heaviest text and the heaviest pictures; the first page; the longest of all
 PAGES = ("zh/self-attention", "vi/what-it-learned", "en/index", "vi/api")
@@ -56,18 +53,6 @@ class PackedHandler(Handler):
         self.wfile.write(body)
 
 
-@contextmanager
-def served(site: Path) -> Iterator[str]:
-    """Serve a site while the block runs; yield its address."""
-    with server(site, 0) as running:
-        running.RequestHandlerClass = partial(PackedHandler, directory=str(site))
-        threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{running.server_port}"
-        finally:
-            running.shutdown()
-
-
 def slow_phone(browser: Any) -> Any:
     """Return a fresh page on a slow phone."""
     page = browser.new_page(viewport={"width": 390, "height": 800})  # in a context of its own
@@ -106,7 +91,7 @@ def tables(site: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Yield a table of first visits, then one of the first touch: title, header, rows."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright, served(site) as address:
+    with sync_playwright() as playwright, serving(site) as address:
         browser = launch(playwright)
         browser.new_page().wait_for_timeout(4000)  # the browser has work of its own when it starts
         rows = []

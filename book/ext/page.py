@@ -24,7 +24,6 @@ from d2lmini.notebook.widgets.bundler import bundle
 
 OFFLINE = "offline"  # the page about reading without network
 CHINESE = re.compile(f"[{WIDE}]")
-LISTED = re.compile(r"\d+\. \[([^\]]+)\]\(([\w-]+)\.ipynb\)")  # a chapter in the list of the first page
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # inside the pages, allowed by their hashes; a block, so that other scripts may use the same names
@@ -149,12 +148,10 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
         part = (tree.caption or "").lower()
         for number, item in enumerate(tree.items, 1):
             pages.append({"doc": str(item), "part": part, "number": None if tree_index else number})
-    index = Path(env.doc2path(pages[0]["doc"]))
+    listing = review.parts(Path(env.doc2path(pages[0]["doc"])))
     # what the first page calls them is short enough for the navigation
-    short = {
-        name: title.partition(" (")[0] for title, name in LISTED.findall(index.read_text(encoding="utf-8"))
-    }
-    parts = [part["pages"] for part in review.parts(index)]
+    short = {name: title for part in listing for name, title in part["short"].items()}
+    parts = [part["pages"] for part in listing]
     for entry in pages:
         meta = env.metadata.get(entry["doc"], {})
         title = env.titles.get(entry["doc"])
@@ -231,8 +228,8 @@ def fill(
     ]
     name = pagename.rsplit("/", 1)[-1]
     repository = address.repository()
-    path = f"chapters/{language}/{name}.ipynb" if any(entry["doc"] == pagename for entry in pages) else ""
     position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
+    path = f"chapters/{language}/{name}.ipynb" if position is not None else ""
     base = (config.html_baseurl or "").rstrip("/")
     siblings = [
         {

@@ -156,7 +156,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     try:
         paths = find(options.names, [options.lang] if options.lang else LANGUAGES, root)
         if options.stamp:
-            return stamp.main(root)
+            return stamp.main(paths, root)
         with locked(root / "_build" / "notebooks.lock", "notebooks: another run stores some; this one waits"):
             sweep({path.parent for path in paths})
             failures = asyncio.run(execute_all(paths, root))

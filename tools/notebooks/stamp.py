@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from book import address
-from book.chapters import ROOT, CourseError, Notebook, find, lines, read, source, store, write
+from book.chapters import ROOT, CourseError, Notebook, find, lines, read, shown, source, store, write
 from d2lmini.language import words
 
 # the part of a first cell that is written here, up to the imports of the page
@@ -45,6 +45,20 @@ def version(root: Path = ROOT) -> str:
     return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 
+def home_and_ref(root: Path = ROOT) -> tuple[str, str]:
+    """Return the address that readers install from, and the tag or commit.
+
+    Raises:
+        CourseError: no address is known.
+    """
+    if home := address.repository(root):
+        return home, address.published()[1] or f"v{version(root)}"
+    raise CourseError(
+        "no address to install from: give this checkout a remote with https or ssh, "
+        "or set D2LMINI_REPOSITORY to where the course is published"
+    )
+
+
 def first_cells(notebook: Notebook, language: str, address: str = "", ref: str = "") -> bool:
     """Bring the cells that find or install d2lmini up to date, in place; say whether any changed.
 
@@ -72,12 +86,7 @@ def stamp(notebooks: Iterable[Path], root: Path = ROOT) -> list[Path]:
     Raises:
         CourseError: no address is known that readers could install from.
     """
-    home, ref = address.repository(root), address.published()[1] or f"v{version(root)}"
-    if not home:
-        raise CourseError(
-            "no address to install from: give this checkout a remote with https or ssh, "
-            "or set D2LMINI_REPOSITORY to where the course is published"
-        )
+    home, ref = home_and_ref(root)
     changed = []
     for path in notebooks:
         if first_cells(notebook := read(path), path.parent.name, home, ref):
@@ -93,16 +102,15 @@ def stamp(notebooks: Iterable[Path], root: Path = ROOT) -> list[Path]:
     return changed
 
 
-def main(root: Path = ROOT) -> int:
-    """Stamp all notebooks; return the exit code."""
+def main(notebooks: Iterable[Path] | None = None, root: Path = ROOT) -> int:
+    """Stamp these notebooks, or all, and tell of each that changed; return the exit code."""
     try:
-        for path in stamp(find(root=root), root):
-            print(f"{path.relative_to(root)}: brought up to date")
+        for path in stamp(find(root=root) if notebooks is None else notebooks, root):
+            print(f"{shown(path, root)}: brought up to date")
+        print("Readers install {}@{}: that commit or tag must be there.".format(*home_and_ref(root)))
     except CourseError as error:
         print(error, file=sys.stderr)
         return 1
-    ref = address.published()[1] or f"v{version(root)}"
-    print(f"Readers install {address.repository(root)}@{ref}: that commit or tag must be there.")
     return 0
 
 

@@ -21,8 +21,8 @@ from book.chapters import ROOT, store
 from book.contents import configuration
 from book.paper import document, fonts
 from book.paper.formulas import MARK
+from book.serve import serving
 from d2lmini.language import LANGUAGES, words
-from tools.bench_site import served
 from tools.paper.pdf_check import PdfError, check, destinations, pages_of
 
 TYPES = {".js": "text/javascript", ".ttf": "font/ttf", ".woff2": "font/woff2"}
@@ -73,7 +73,7 @@ def print_language(browser: Browser, root: Path, site: Path, language: str, out:
         PdfError: something does not fit on paper, or the PDF is not what it has to be; `out` is untouched.
         FontMissing: there is no Chinese face to embed.
     """
-    with served(site) as address, tempfile.TemporaryDirectory() as folder:
+    with serving(site) as address, tempfile.TemporaryDirectory() as folder:
         page = _open(browser, address, root, site, language)
         asked = page.evaluate("paper.references()")
         numbers: dict[str, int] = {}

@@ -20,9 +20,9 @@ from book.browser import launch
 from book.chapters import LANGUAGES, ROOT, path_of, read, source, store
 from book.contents import pages, table_of_contents
 from book.ext import assets, welcome
+from book.serve import serving
 from d2lmini.language import words
 from d2lmini.notebook.widgets import module_source
-from tools.bench_site import served
 
 EXPLORER = "listening-explorer"
 SCREEN = {"width": 1200, "height": 760}
@@ -91,7 +91,7 @@ def draw(browser: Any) -> None:
 
 def show_the_first_screen(browser: Any, site: Path) -> None:
     """Take the README's pictures, light and dark."""
-    with served(site) as address:
+    with serving(site) as address:
         for theme, suffix in (("light", ""), ("dark", "-dark")):
             page = browser.new_page(viewport=SCREEN, color_scheme=theme, reduced_motion="reduce")
             page.goto(f"{address}/en/index.html")

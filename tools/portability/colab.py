@@ -21,9 +21,8 @@ from tools.portability.compare import compared
 
 REQUIREMENTS = ROOT / "tests" / "colab.txt"
 ENVIRONMENT = ROOT / "_build" / "colab"
-PUBLISHED = (
-    "https://course.test/d2lmini"  # pip takes no git+file:///…, so git is told that this checkout is there
-)
+# pip takes no git+file:///…, so git is told that this checkout is there
+PUBLISHED = "https://course.test/d2lmini"
 
 
 def environment() -> Path:

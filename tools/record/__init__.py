@@ -1,6 +1,7 @@
 """What pages show as recorded: one file an experiment. `course.py bench --record` runs them."""
 
 import csv
+import json
 import platform
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import torch
 
-from book.chapters import ROOT, shown
+from book.chapters import ROOT, shown, store
 
 ASSETS = ROOT / "d2lmini" / "assets"
 
@@ -36,6 +37,12 @@ def save_rows(path: Path, rows: list[dict[str, Any]]) -> None:
         writer.writeheader()
         writer.writerows(others + rows)
     print(f"recorded {len(rows)} measurements of {rows[0]['device']} in {shown(path)}")
+
+
+def save_first(name: str, shown_first: list[dict[str, Any]]) -> None:
+    """Write what an explorer shows before its weights come, a line a language."""
+    lines = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in shown_first]
+    store(ASSETS / f"{name}-first.jsonl", ("\n".join(lines) + "\n").encode())
 
 
 def milliseconds(seconds: float | None) -> str:

@@ -1,11 +1,8 @@
 """A class on one laptop: thirty readers who open a page at the same moment. Measured, not recorded."""
 
 import statistics
-import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
@@ -14,7 +11,7 @@ import torch
 
 from book import build
 from book.browser import launch
-from book.serve import server
+from book.serve import serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,20 +20,10 @@ READERS = 30
 PAGE = "vi/self-attention.html"
 
 
-@contextmanager
-def served(site: Path) -> Iterator[str]:
-    """The address of the site while it is served."""
-    running = server(site, 0)
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{running.server_port}"
-    running.shutdown()
-    running.server_close()
-
-
 def first_visit(site: Path, browser: "Browser", page: str = PAGE) -> list[str]:
     """Return what a browser fetches when somebody opens a page for the first time, recorded."""
     asked: list[str] = []
-    with served(site) as address:
+    with serving(site) as address:
         tab = browser.new_page()
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto(f"{address}/{page}", wait_until="load")
@@ -74,7 +61,7 @@ def run(devices: list[torch.device], record: bool) -> None:
     site = build.build()
     with sync_playwright() as playwright:
         paths = first_visit(site, launch(playwright))
-    with served(site) as address:
+    with serving(site) as address:
         seconds, bodies = come(address, paths)
     size = sum(map(len, bodies)) / 1e6
     print(f"{READERS} readers at once, {len(paths)} files, {size:.1f} MB each: "

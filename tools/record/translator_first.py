@@ -1,16 +1,13 @@
 """Compute what the translator shows before its weights come: `python -m tools.record.translator_first`."""
 
-import json
 from typing import Any
 
 import torch
 
 import d2lmini as d2l
-from book.chapters import store
 from d2lmini.notebook import widgets
-from tools.record import ASSETS
+from tools.record import save_first
 
-FILE = ASSETS / "translator-first.jsonl"
 # by the language of a page: the direction; a token of the translation, and where a head looks from there
 SHOWN = {"en": ("en-fr", "pain", "bread"), "vi": ("vi-en", "bread", "mì"), "zh": ("zh-en", "bread", "包")}
 CANDIDATES = 5
@@ -55,8 +52,7 @@ def first(language: str) -> dict[str, Any]:
 
 def main() -> None:
     """Write a line for each language."""
-    lines = [json.dumps(first(name), ensure_ascii=False, separators=(",", ":")) for name in SHOWN]
-    store(FILE, ("\n".join(lines) + "\n").encode())
+    save_first("translator", [first(language) for language in SHOWN])
 
 
 if __name__ == "__main__":

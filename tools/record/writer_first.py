@@ -1,16 +1,13 @@
 """Compute what the writer's explorer shows before its weights come: `python -m tools.record.writer_first`."""
 
-import json
 from typing import Any
 
 import torch
 
-from book.chapters import store
 from d2lmini.writer import WRITERS, load_writer
-from tools.record import ASSETS
+from tools.record import save_first
 
 BEGINNING = "Tom has a blue bell. Ida has a gray kite. Tom takes the"
-FILE = ASSETS / "writer-first.jsonl"
 
 
 def first(language: str) -> dict[str, Any]:
@@ -34,8 +31,7 @@ def first(language: str) -> dict[str, Any]:
 
 def main() -> None:
     """Write a line for each language."""
-    lines = [json.dumps(first(name), ensure_ascii=False, separators=(",", ":")) for name in WRITERS]
-    store(FILE, ("\n".join(lines) + "\n").encode())
+    save_first("writer", [first(language) for language in WRITERS])
 
 
 if __name__ == "__main__":
