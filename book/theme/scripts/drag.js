@@ -1,6 +1,7 @@
 // The first drawing of the course: its tokens can be dragged, and the output for the first of them follows.
 
 import { element, svg } from "course:dom";
+import { spread } from "course:spread";
 import { fill } from "course:text";
 import { adopt } from "./page.js";
 import words from "course:words";
@@ -8,6 +9,7 @@ import STYLE from "./drag.css";
 
 const [LEFT, TOP, UNIT] = [310, 212, 150]; // of the drawing: its origin, and the length of a token
 const MOST = 1.1; // how far from the axes a token may go; below, there is less room
+const ROOM = 24.5; // pixels that each handle has for itself
 const APART = 6; // pixels: a finger that has moved so far does not tap
 const MOVES = { ArrowRight: [0.05, 0], ArrowLeft: [-0.05, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] };
 
@@ -104,14 +106,17 @@ export function loosen(drawing) {
     const [ox, oy] = onPaper(now);
     const [box, around] = [drawing, figure].map((node) => node.getBoundingClientRect());
     const { a: scale } = drawing.getScreenCTM();
+    const zoom = around.width / figure.offsetWidth; // on slides
+    const [left, top] = [box.left - around.left, box.top - around.top];
+    const inside = ([x, y]) => [(left + x * scale) / zoom + figure.scrollLeft, (top + y * scale) / zoom];
+    const places = spread(points.map(onPaper).map(inside), ROOM);
     points.forEach((point, i) => {
       const [x, y] = onPaper(point);
       const shift = onPaper(begun[i]);
       put(tokens[i], { x2: x, y2: y });
       put(names[i], { transform: `translate(${x - shift[0]} ${y - shift[1]})` });
       put(lines[i], { x1: ox, y1: oy, x2: x, y2: y, "stroke-width": 8 * weights[i] });
-      handles[i].style.left = `${box.left - around.left + figure.scrollLeft + x * scale}px`;
-      handles[i].style.top = `${box.top - around.top + y * scale}px`;
+      [handles[i].style.left, handles[i].style.top] = places[i].map((pixels) => `${pixels}px`);
       const [px, py, a, b] = [...point, ...now].map((value) => value.toFixed(2));
       const told = fill(words.at, { name: names[i].textContent, x: px, y: py, a, b });
       put(handles[i], { "aria-valuenow": px, "aria-valuemin": -MOST, "aria-valuemax": MOST, "aria-valuetext": told });

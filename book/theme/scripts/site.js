@@ -219,7 +219,8 @@ const wayOn = document.querySelector("[data-go-on]");
 const lastPlace = recall("d2lmini-place", {});
 const chapterLink = wayOn && document.querySelector(`[data-chapter="${CSS.escape(lastPlace.page)}"] a`);
 if (chapterLink) {
-  const title = lastPlace.language === root.lang ? lastPlace.title : chapterLink.lastElementChild.textContent;
+  const name = chapterLink.querySelector("span:last-of-type").textContent;
+  const title = lastPlace.language === root.lang ? lastPlace.title : name;
   wayOn.textContent = `${wayOn.dataset.goOn} ${title}`;
   wayOn.href = `${chapterLink.getAttribute("href")}#${lastPlace.section}`;
 }
@@ -249,20 +250,16 @@ export function keepAnswer(id, answer) {
   remember("d2lmini", { answers: { ...answers(), [id]: answer } });
   document.dispatchEvent(new CustomEvent("d2l:answer", { detail: { id, answer } }));
 }
-// a dot for each exercise of a chapter; the page names those together
-for (const row of document.querySelectorAll(".dots"))
-  row.dataset.ids.split(" ").forEach((name, place) => {
-    row.children[place].dataset.id = name.includes("/") ? name : `${row.dataset.dots}/${name}`;
-  });
+// the exercises of each chapter; the navigation names them
+const exerciseIds = new Map();
+for (const { dataset } of document.querySelectorAll("#site-chapters [data-ids]"))
+  exerciseIds.set(dataset.chapter, dataset.ids.split(" ").map((name) =>
+    name.includes("/") ? name : `${dataset.chapter}/${name}`));
 function progressOf(name) {
-  const dots = [...document.querySelectorAll(`[data-dots="${CSS.escape(name)}"] i`)];
-  const given = answers();
-  return { done: dots.filter((dot) => given[dot.dataset.id]?.done === true).length, total: dots.length };
+  const [ids, given] = [exerciseIds.get(name) ?? [], answers()];
+  return { done: ids.filter((id) => given[id]?.done === true).length, total: ids.length };
 }
 function showProgress() {
-  const given = answers();
-  for (const dot of document.querySelectorAll(".dots i"))
-    dot.className = given[dot.dataset.id]?.done === true ? "done" : "";
   for (const row of document.querySelectorAll("[data-chapter]")) {
     const progress = progressOf(row.dataset.chapter);
     if (!progress.total) continue;
@@ -284,7 +281,7 @@ hideUntilGuessed(answers);
 const fetchMoved = () => fetchJson(versioned("moved.json"));
 async function findAnswers() {
   const answersById = answers();
-  const ids = new Set([...document.querySelectorAll(".dots i")].map((dot) => dot.dataset.id));
+  const ids = new Set([...exerciseIds.values()].flat());
   if (Object.keys(answersById).every((id) => ids.has(id))) return;
   const { exercises } = await fetchMoved();
   const renamed = Object.entries(answersById).filter(([id]) => Object.hasOwn(exercises, id));
@@ -453,8 +450,8 @@ else if (document.querySelector(".to-offline")) {
 }
 
 // The page of questions about the parts of the course
-if (document.querySelector("[data-part]") && page.dataset.states) load("review").then(({ start }) => start(host));
+if (page.dataset.page === "review") load("review").then(({ start }) => start(host));
 
 // The page for teachers: what a class has solved
 const classTable = document.querySelector(".class-table");
-if (classTable) load("teaching").then(({ start }) => start(classTable));
+if (classTable) load("teaching").then(({ start }) => start(classTable, exerciseIds));

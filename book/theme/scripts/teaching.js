@@ -10,12 +10,12 @@ import STYLE from "./teaching.css";
 
 const SHOWN = 10; // so many exercises on which the class is stuck
 
-/** The chapters as the navigation lists them: {name, number, ids}. */
-const chaptersOf = () =>
-  [...document.querySelectorAll("#site-chapters [data-dots]")].map((row) => ({
-    name: row.dataset.dots,
-    number: row.closest("li").querySelector(".number").textContent,
-    ids: [...row.children].map((dot) => dot.dataset.id),
+/** The chapters as the navigation lists them, of the ids of their exercises: {name, number, ids}. */
+const chaptersOf = (exerciseIds) =>
+  [...exerciseIds].map(([name, ids]) => ({
+    name,
+    number: document.querySelector(`#site-chapters [data-chapter="${name}"] .number`).textContent,
+    ids,
   }));
 
 /** Each code of a text with what follows it, as mails quote and break them, and where it stands. */
@@ -80,9 +80,9 @@ const tableOf = (caption, [head, ...rows]) =>
       element("tbody", {}, rows.map(([first, ...cells]) => element("tr", {},
         element("th", { scope: "row" }, first), cells.map((cell) => element("td", {}, cell)))))));
 
-export function start(place) {
+export function start(place, exerciseIds) {
   adopt(STYLE);
-  const chapters = chaptersOf();
+  const chapters = chaptersOf(exerciseIds);
   let [files, cells] = [[], []]; // {name, text}; of the table
   const field = element("textarea", { id: "class-codes", rows: 6, spellcheck: "false", autocomplete: "off",
     placeholder: "d2l1.…\nd2l1.…" });
