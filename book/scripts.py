@@ -29,7 +29,7 @@ NAMES = {
     "terms": ("terms",),
     "widgets": ("script",),
 }
-SHARED = ("copy", "dom", "text")  # modules of the widgets that the pages use, too
+SHARED = ("copy", "dom", "spread", "text")  # modules of the widgets that the pages use, too
 
 
 def said(name: str, language: str) -> dict[str, Any]:

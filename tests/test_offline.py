@@ -122,7 +122,7 @@ def test_every_page_widget_and_search_work_once_the_server_is_gone(reader, site)
                 woken.add(kind)
         if name == "translation":
             translator = page.locator("[data-widget=translator-explorer]").first
-            translator.get_by_label("Sentence", exact=True).select_option("I don't eat fish.")
+            translator.get_by_role("combobox", name="Sentence", exact=True).select_option("I don't eat fish.")
             expect(translator.locator(".target")).to_contain_text("poisson")
         page.evaluate(FONTS)
     assert woken == set(KINDS)

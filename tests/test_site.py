@@ -394,11 +394,19 @@ def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():
         def __missing__(self, key):
             return Words() if key == "script" else said
 
-    entry = {"title": said, "link": "x.html", "part": "chapters", "doc": "x", "name": "x", "number": 1}
+    entry = {
+        "title": said,
+        "link": "x.html",
+        "part": "chapters",
+        "doc": "x",
+        "name": "x",
+        "number": 1,
+        "short": said,
+    }
     sibling = {"name": said, "code": "vi", "tag": "vi", "link": "x.html", "address": "x.html"}
     shown = {"words": Words(), "pages": [entry], "page": entry, "previous": entry, "next": entry}
     shown |= {"siblings": [sibling, {**sibling, "current": True}], "has_search": True, "description": said}
-    shown |= {"report": {"link": said, "place": said}}
+    shown |= {"report": {"link": said, "place": said}, "repository": said, "path": said, "stamped": said}
     theme = Environment(loader=FileSystemLoader(ROOT / "book" / "theme"))
     rendered = theme.get_template("layout.html").render(
         d2l={**shown, "download": "x.ipynb", "contents": "<p>"}, docstitle="T", pathto=lambda *_: "x"
@@ -420,7 +428,7 @@ def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():
             self.texts += said in data
 
     seen = Seen()
-    assert seen.texts > 18 and seen.attributes > 7
+    assert seen.texts > 20 and seen.attributes > 8
 
 
 # ---- builds ------------------------------------------------------------------------------------------------

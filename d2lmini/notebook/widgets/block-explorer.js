@@ -25,6 +25,7 @@ import { thingsToTry } from "./try-out.js";
 import { DIRECTIONS, weights } from "./weights.js";
 import words, { language } from "course:words";
 import STYLE from "./block-explorer.css";
+import TRIES from "./try-out.css";
 
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = {
@@ -140,7 +141,7 @@ function render({ model: host, el }) {
   const { root, undress } = frame(
     el,
     "d2l-block",
-    STYLE,
+    STYLE + TRIES,
     element("div", { class: "controls" }, directions.node, choose.node),
     element("div", { class: "both" }, map, panel),
     element("p", { class: "hint" }, words.hint),

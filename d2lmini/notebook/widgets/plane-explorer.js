@@ -6,6 +6,7 @@ import { Task, explorer, lowered, press } from "./explorer.js";
 import { placeByKey } from "./frame.js";
 import { readings } from "./number.js";
 import { CATS, MILK, MISSIONS, TOKENS, attend, foot, hull, largest, opposites, product } from "./plane-arithmetic.js";
+import { spread } from "./spread.js";
 import { fill } from "./text.js";
 import { h } from "./vendor/preact/preact.min.js";
 import tokens from "course:tokens";
@@ -15,6 +16,7 @@ import STYLE from "./plane-explorer.css";
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = { TOKENS, MISSIONS, attend, foot, hull, largest, opposites, product };
 
+const ROOM = 30; // pixels that each handle has for itself, 24 where the plane has become smaller out of sight
 const NEAREST = 1.4; // how far from the axes a token may go
 const GREATEST = 20; // the largest number of a matrix
 // a picture: what it draws of the result, the rows that can be dragged in it and how far, its scale, its color
@@ -235,11 +237,13 @@ function Plane({ name, size, ...parts }) {
     const row = rows[i].map((value, axis) => (by ? value + length * by[axis] : value * stretch));
     act.set({ [plane.held]: rows.with(i, row.map((value) => round(clamp(value, -most, most)))) });
   };
+  const at = rows.map(([x, y]) => [(size / 2) * (1 + x / range), (size / 2) * (1 - y / range)]);
+  const places = plane.held === "X" ? spread(at, ROOM) : at; // a row of a matrix is seen where it is held
   const pick = (row, i) => h("div", {
     key: i, class: "pick", role: "slider", tabIndex: 0, onKeyDown: (event) => push(event, i),
     "aria-label": plane.held === "X" ? tokens[i] : fill(words.row, { matrix: `W_${plane.held}`, i: i + 1 }),
     "aria-valuemin": -most, "aria-valuemax": most, "aria-valuenow": row[0], "aria-valuetext": pair(row, 4),
-    style: { left: `${round(50 + (50 * row[0]) / range)}%`, top: `${round(50 - (50 * row[1]) / range)}%` },
+    style: { left: `${round((100 * places[i][0]) / size)}%`, top: `${round((100 * places[i][1]) / size)}%` },
   }, plane.held !== "X" && h("i", {}));
   const caption = words.captions[name];
   return h("div", { style: { "--ink": `var(--w-${plane.color})` } },
@@ -319,7 +323,7 @@ function More({ state, now, act, wide }) {
 
 function View(parts) {
   const { state, act, wide } = parts;
-  const size = act.grid ? (act.grid.clientWidth - GAP) / 2 : 170; // it is measured as soon as it is there
+  const size = act.grid?.clientWidth ? (act.grid.clientWidth - GAP) / 2 : 170; // it is measured as soon as it is shown
   const planes = Object.keys(PLANES).map((name) => h(Plane, { key: name, name, size, ...parts }));
   const held = { "data-held": String(Boolean(state.held)), ref: (node) => (act.grid = node) };
   return h("div", { class: "desk" }, h(Task, parts), h(Asks, parts),

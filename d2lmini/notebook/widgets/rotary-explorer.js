@@ -25,6 +25,7 @@ import { fill, signed } from "./text.js";
 import { thingsToTry } from "./try-out.js";
 import words from "course:words";
 import STYLE from "./clocks.css";
+import TRIES from "./try-out.css";
 
 const WIDTHS = [2, 4, 8, 16, 32];
 
@@ -135,7 +136,7 @@ function render({ el }) {
   const { undress } = frame(
     el,
     "d2l-ce",
-    STYLE,
+    STYLE + TRIES,
     element("div", { class: "controls" }, m.node, n.node, both.node, base.node, dims.node, content.node),
     clocks,
     compass("x", "y", false, words.direction),
