@@ -1,5 +1,6 @@
 """The first drawing: it is there without scripts; a token that is dragged takes the output along."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -100,6 +101,9 @@ def test_the_output_follows_a_token(visit: Callable[..., Page], kind: dict[str, 
         assert box and min(box["width"], box["height"]) >= 40
         top = "([x, y]) => document.elementFromPoint(x, y).className"
         assert page.evaluate(top, [tip[0], tip[1]]) == "handle"
+    middles = [middle(handle) for handle in handles.all()]
+    for one, other in itertools.combinations(middles, 2):  # a finger reaches either
+        assert max(abs(one[0] - other[0]), abs(one[1] - other[1])) >= 24
     moved = X.clone()
     handles.nth(3).focus()
     for _ in range(8):

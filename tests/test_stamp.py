@@ -115,6 +115,15 @@ def test_a_fork_is_stamped_by_one_command(tmp_path: Path, capsys: pytest.Capture
     assert stamp.stamp(find(root=fork), fork) == []
 
 
+def test_only_what_is_named_is_stamped(tmp_path: Path) -> None:
+    fork = checkout(tmp_path, HOME)
+    assert notebooks.main(["--stamp", "one", "--lang", "vi"], fork) == 0
+    stamped = {
+        language: "git+" in path_of(language, "one", fork).read_text("utf-8") for language in LANGUAGES
+    }
+    assert stamped == {language: language == "vi" for language in LANGUAGES}
+
+
 def test_without_an_address_nothing_is_stamped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fork = checkout(tmp_path, "/home/me/course")
     before = {path: path.read_bytes() for path in fork.rglob("*.*") if path.is_file()}

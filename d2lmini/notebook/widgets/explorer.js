@@ -153,7 +153,8 @@ export function explorer(kind) {
   return { render };
 }
 
-const pick = (from, keys) => Object.fromEntries(Object.keys(keys).map((key) => [key, from[key]]));
+/** What an object has of the keys of another. */
+export const pick = (from, keys) => Object.fromEntries(Object.keys(keys).map((key) => [key, from[key]]));
 
 /** That weights are on their way or did not come, and a button to ask again; a part of a view. */
 export function Loading({ state, act }) {

@@ -4,7 +4,7 @@
 // What is shown is a function of one state; Preact brings the page to it. `change` is the only way to another state.
 
 import { svg } from "./dom.js";
-import { Choice, Loading, Task, explorer, press } from "./explorer.js";
+import { Choice, Loading, Task, explorer, pick, press } from "./explorer.js";
 import { placeByKey } from "./frame.js";
 import { checked, completions } from "./sentences.js";
 import { fill } from "./text.js";
@@ -470,7 +470,7 @@ export default explorer({
   actions,
   begun,
   link: (state) => ({
-    ...Object.fromEntries(Object.keys(START).map((key) => [key, state[key]])),
+    ...pick(state, START),
     chosen: Object.entries(state.chosen).map(([i, token]) => `${i}:${token}`).join(" "),
     off: state.off.join(" "),
   }),
