@@ -1,4 +1,4 @@
-"""What the tests of an explorer in sight share: a site that shows it between two texts, and a finger."""
+"""What tests of an explorer in sight share: a site with it between two screens of text, and a finger."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

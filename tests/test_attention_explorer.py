@@ -1,4 +1,4 @@
-"""The attention explorer: its numbers are PyTorch's, all heads answer one query, tasks are done in sight."""
+"""The attention explorer: its numbers are PyTorch's, all heads answer a query, tasks are done in sight."""
 
 import json
 import re
@@ -176,10 +176,11 @@ def test_all_heads_stand_side_by_side_for_the_same_query(show: Any) -> None:
 
 def test_arcs_go_from_the_token_that_asks_to_all_others(show: Any) -> None:
     ends = """() => {
-        const chips = [...document.querySelectorAll("[role=radio]")].map((e) => e.getBoundingClientRect());
-        return [...document.querySelectorAll(".arcs path")].map((arc, j) => {
-            const there = (share) => arc.getPointAtLength(share * arc.getTotalLength());
-            const at = (share) => there(share).matrixTransform(arc.getScreenCTM());
+        const all = (kind) => [...document.querySelectorAll(kind)];
+        const chips = all("[role=radio]").map((chip) => chip.getBoundingClientRect());
+        return all(".arcs path").map((arc, j) => {
+            const inside = (share) => arc.getPointAtLength(share * arc.getTotalLength());
+            const at = (share) => inside(share).matrixTransform(arc.getScreenCTM());
             const near = ({ x, y }, box) => Math.abs(x - box.left - box.width / 2) < 21 &&
                 Math.min(Math.abs(y - box.top), Math.abs(y - box.bottom)) < 2;
             return near(at(0), chips[6]) && near(at(1), chips[j]);
@@ -226,9 +227,9 @@ def test_turning_a_sentence_around_leaves_the_same_token_asking(show: Any) -> No
 
 def test_the_steps_of_a_query_add_up_to_its_output(show: Any) -> None:
     page = show(KIND, query=asked("attention", sentence=SENTENCES["en"][1], head=1, token=6))
-    cells = """(table) => [...table.querySelectorAll("tr")].slice(1, -1).map(
-        (row) => [...row.children].map((cell) =>
-        cell.querySelector("[role=img]")?.getAttribute("aria-label") ?? cell.textContent))"""
+    cells = """(table) => [...table.querySelectorAll("tr")].slice(1, -1).map((row) =>
+        [...row.children].map((cell) =>
+            cell.querySelector("[role=img]")?.getAttribute("aria-label") ?? cell.textContent))"""
     rows = page.locator(".steps table").evaluate(cells)
     assert [row[0] for row in rows] == SENTENCES["en"][1].split()
     scores = torch.tensor([float(row[1].replace("−", "-")) for row in rows])
@@ -260,8 +261,10 @@ def test_a_token_stands_above_its_own_numbers(show: Any, width: int) -> None:
         names = page.locator(".steps tr .word").all_inner_texts()
         assert names[1:] == SENTENCES["en"][1].split()
         return
-    middle = """(all) => all.map((one) => one.getBoundingClientRect())
-        .map(({ left, width }) => left + width / 2)"""
+    middle = """(all) => all.map((one) => {
+        const { left, width } = one.getBoundingClientRect();
+        return left + width / 2;
+    })"""
     chips = tokens(page).evaluate_all(middle)
     assert page.locator(".steps .weight").evaluate_all(middle) == pytest.approx(chips, abs=1)
 
@@ -348,9 +351,8 @@ def do_task(page: Page, number: int, language: str) -> None:
 
 def row_of(page: Page, sentence: str, head: int, at: int, options: str = "{}") -> list[float]:
     row: list[float] = page.evaluate(
-        f"([sentence, head, at]) => numbers.attend(sentence.split(' ').map(numbers.embed),"
-        " numbers.heads()[head],"
-        f" {options})[at]",
+        "([sentence, head, at]) => numbers.attend(sentence.split(' ').map(numbers.embed),"
+        f" numbers.heads()[head], {options})[at]",
         [sentence, head, at],
     )
     return row

@@ -1,4 +1,4 @@
-"""The path explorer: its numbers are the package's, edges are guessed before they are seen."""
+"""The path explorer: its numbers are the package's, edges are guessed first, tasks are done in sight."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

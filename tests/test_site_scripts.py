@@ -298,11 +298,11 @@ OWN = "my secret sentence"
 
 def test_a_sentence_that_was_typed_enters_the_address_by_the_button_alone(show: Callable[..., Page]) -> None:
     page = show("attention-explorer")
-    page.get_by_label("Sentence").select_option(label=words("en")["explorers"]["attention"]["own"])
+    page.locator("summary").click()
     page.locator("input[type=text]").fill(OWN)
     page.wait_for_timeout(600)  # a view enters the address after 300 ms at rest
     assert page.evaluate("location.search") == ""
-    page.get_by_role("button", name=words("en")["explorers"]["attention"]["copy_link"]).click()
+    page.get_by_role("button", name=words("en")["explorers"]["shared"]["copy_link"]).click()
     assert "secret" in page.evaluate("location.search")
     again = show("attention-explorer", query=page.evaluate("location.search"))
     expect(again.locator("input[type=text]")).to_have_value(OWN)
