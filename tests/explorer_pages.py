@@ -70,4 +70,13 @@ def swipe(page: Page, part: Locator, x: int, y: int) -> float:
         tools.send(send, {"type": "touchMove", "touchPoints": [point]})
     tools.send(send, {"type": "touchEnd", "touchPoints": []})
     page.wait_for_timeout(300)
+    while scrolls(page):  # by itself, after the finger has left it
+        pass
     return page.evaluate("scrollY") - before
+
+
+def scrolls(page: Page) -> bool:
+    """Say whether the page moves within a tenth of a second."""
+    before = page.evaluate("scrollY")
+    page.wait_for_timeout(100)
+    return bool(page.evaluate("scrollY") != before)

@@ -12,11 +12,14 @@ import torch
 from explorer_pages import UNDER_HEADER, site_of, swipe, visits
 from making import asked
 from playwright.sync_api import Browser, Locator, Page, expect
+from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from test_seen import DESK, PHONE, unseen
 from test_writer_explorer import TOO_SMALL
 
 import d2lmini as d2l
 from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook import widgets
+from d2lmini.notebook.widgets import module_source
 
 KIND = "attention-explorer"
 WORDS = {
@@ -181,9 +184,12 @@ def test_arcs_go_from_the_token_that_asks_to_all_others(show: Any) -> None:
         return all(".arcs path").map((arc, j) => {
             const inside = (share) => arc.getPointAtLength(share * arc.getTotalLength());
             const at = (share) => inside(share).matrixTransform(arc.getScreenCTM());
-            const near = ({ x, y }, box) => Math.abs(x - box.left - box.width / 2) < 21 &&
-                Math.min(Math.abs(y - box.top), Math.abs(y - box.bottom)) < 2;
-            return near(at(0), chips[6]) && near(at(1), chips[j]);
+            const near = ({ x, y }, box, edge) =>
+                Math.abs(x - box.left - box.width / 2) < 21 && Math.abs(y - edge) < 2;
+            const [from, to] = [chips[6], chips[j]];
+            // above it is the row before, and the arcs of its own row
+            return near(at(0), from, to.top > from.top ? from.bottom : from.top) &&
+                near(at(1), to, to.top < from.top ? to.bottom : to.top);
         });
     }"""
     for width in (760, 375):  # in one row, and in two
@@ -442,6 +448,21 @@ def test_what_changes_is_announced(show: Any) -> None:
     before = said.inner_text()
     tokens(page).first.click()
     assert said.inner_text() != before and said.inner_text().startswith("the listens to: ")
+
+
+def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
+    english = words("en")
+    changed = {**english, **{name: in_pseudo(english[name]) for name in ("plots", "explorers")}}
+    changed["language"] = {**english["language"], "tag": "en-XA"}
+    monkeypatch.setattr(widgets, "words", lambda language: changed)
+    source = module_source.__wrapped__(KIND, "en")
+    for width in (760, 375):
+        page = show(KIND, "en-XA", width=width, source=source)
+        page.locator("summary").click()
+        for _ in range(5):
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate(LEFT_IN_ENGLISH, [["softmax"], "body"]) == []
+            page.locator(".task button").nth(2).click(force=True)
 
 
 # ---- links
