@@ -1,4 +1,4 @@
-"""What the tests of an explorer in sight share: a site that shows it between two texts, and a finger."""
+"""What tests of an explorer in sight share: a site with it between two screens of text, and a finger."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -79,6 +79,8 @@ def swipe(page: Page, part: Locator, x: int, y: int) -> float:
 def follow(page: Page, part: Locator, way: Sequence[tuple[float, float]]) -> float:
     """Move a finger along a way around the middle of a part, and return how far the page scrolled."""
     tools = page.context.new_cdp_session(page)
+    while scrolls(page):  # to where it was led
+        pass
     box, before = part.bounding_box(), page.evaluate("scrollY")
     assert box
     left, top = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -87,5 +89,14 @@ def follow(page: Page, part: Locator, way: Sequence[tuple[float, float]]) -> flo
         tools.send("Input.dispatchTouchEvent", touch)
     tools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_timeout(300)
+    while scrolls(page):  # by itself, after the finger has left it
+        pass
     scrolled: float = page.evaluate("scrollY") - before
     return scrolled
+
+
+def scrolls(page: Page) -> bool:
+    """Say whether the page moves within a tenth of a second."""
+    before = page.evaluate("scrollY")
+    page.wait_for_timeout(100)
+    return bool(page.evaluate("scrollY") != before)

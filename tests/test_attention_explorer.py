@@ -1,4 +1,4 @@
-"""The attention explorer: its numbers are PyTorch's, all heads answer one query, tasks are done in sight."""
+"""The attention explorer: its numbers are PyTorch's, all heads answer a query, tasks are done in sight."""
 
 import json
 import re
@@ -12,10 +12,13 @@ import torch
 from explorer_pages import TOO_SMALL, UNDER_HEADER, site_of, swipe, visits
 from making import asked
 from playwright.sync_api import Browser, Locator, Page, expect
+from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from test_seen import DESK, PHONE, unseen
 
 import d2lmini as d2l
 from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook import widgets
+from d2lmini.notebook.widgets import module_source
 
 KIND = "attention-explorer"
 WORDS = {
@@ -175,13 +178,17 @@ def test_all_heads_stand_side_by_side_for_the_same_query(show: Any) -> None:
 
 def test_arcs_go_from_the_token_that_asks_to_all_others(show: Any) -> None:
     ends = """() => {
-        const chips = [...document.querySelectorAll("[role=radio]")].map((e) => e.getBoundingClientRect());
-        return [...document.querySelectorAll(".arcs path")].map((arc, j) => {
-            const there = (share) => arc.getPointAtLength(share * arc.getTotalLength());
-            const at = (share) => there(share).matrixTransform(arc.getScreenCTM());
-            const near = ({ x, y }, box) => Math.abs(x - box.left - box.width / 2) < 21 &&
-                Math.min(Math.abs(y - box.top), Math.abs(y - box.bottom)) < 2;
-            return near(at(0), chips[6]) && near(at(1), chips[j]);
+        const all = (kind) => [...document.querySelectorAll(kind)];
+        const chips = all("[role=radio]").map((chip) => chip.getBoundingClientRect());
+        return all(".arcs path").map((arc, j) => {
+            const inside = (share) => arc.getPointAtLength(share * arc.getTotalLength());
+            const at = (share) => inside(share).matrixTransform(arc.getScreenCTM());
+            const near = ({ x, y }, box, edge) =>
+                Math.abs(x - box.left - box.width / 2) < 21 && Math.abs(y - edge) < 2;
+            const [from, to] = [chips[6], chips[j]];
+            // above it is the row before, and the arcs of its own row
+            return near(at(0), from, to.top > from.top ? from.bottom : from.top) &&
+                near(at(1), to, to.top < from.top ? to.bottom : to.top);
         });
     }"""
     for width in (760, 375):  # in one row, and in two
@@ -225,9 +232,9 @@ def test_turning_a_sentence_around_leaves_the_same_token_asking(show: Any) -> No
 
 def test_the_steps_of_a_query_add_up_to_its_output(show: Any) -> None:
     page = show(KIND, query=asked("attention", sentence=SENTENCES["en"][1], head=1, token=6))
-    cells = """(table) => [...table.querySelectorAll("tr")].slice(1, -1).map(
-        (row) => [...row.children].map((cell) =>
-        cell.querySelector("[role=img]")?.getAttribute("aria-label") ?? cell.textContent))"""
+    cells = """(table) => [...table.querySelectorAll("tr")].slice(1, -1).map((row) =>
+        [...row.children].map((cell) =>
+            cell.querySelector("[role=img]")?.getAttribute("aria-label") ?? cell.textContent))"""
     rows = page.locator(".steps table").evaluate(cells)
     assert [row[0] for row in rows] == SENTENCES["en"][1].split()
     scores = torch.tensor([float(row[1].replace("−", "-")) for row in rows])
@@ -259,8 +266,10 @@ def test_a_token_stands_above_its_own_numbers(show: Any, width: int) -> None:
         names = page.locator(".steps tr .word").all_inner_texts()
         assert names[1:] == SENTENCES["en"][1].split()
         return
-    middle = """(all) => all.map((one) => one.getBoundingClientRect())
-        .map(({ left, width }) => left + width / 2)"""
+    middle = """(all) => all.map((one) => {
+        const { left, width } = one.getBoundingClientRect();
+        return left + width / 2;
+    })"""
     chips = tokens(page).evaluate_all(middle)
     assert page.locator(".steps .weight").evaluate_all(middle) == pytest.approx(chips, abs=1)
 
@@ -347,9 +356,8 @@ def do_task(page: Page, number: int, language: str) -> None:
 
 def row_of(page: Page, sentence: str, head: int, at: int, options: str = "{}") -> list[float]:
     row: list[float] = page.evaluate(
-        f"([sentence, head, at]) => numbers.attend(sentence.split(' ').map(numbers.embed),"
-        " numbers.heads()[head],"
-        f" {options})[at]",
+        "([sentence, head, at]) => numbers.attend(sentence.split(' ').map(numbers.embed),"
+        f" numbers.heads()[head], {options})[at]",
         [sentence, head, at],
     )
     return row
@@ -439,6 +447,21 @@ def test_what_changes_is_announced(show: Any) -> None:
     before = said.inner_text()
     tokens(page).first.click()
     assert said.inner_text() != before and said.inner_text().startswith("the listens to: ")
+
+
+def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
+    english = words("en")
+    changed = {**english, **{name: in_pseudo(english[name]) for name in ("plots", "explorers")}}
+    changed["language"] = {**english["language"], "tag": "en-XA"}
+    monkeypatch.setattr(widgets, "words", lambda language: changed)
+    source = module_source.__wrapped__(KIND, "en")
+    for width in (760, 375):
+        page = show(KIND, "en-XA", width=width, source=source)
+        page.locator("summary").click()
+        for _ in range(5):
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate(LEFT_IN_ENGLISH, [["softmax"], "body"]) == []
+            page.locator(".task button").nth(2).click(force=True)
 
 
 # ---- links

@@ -253,8 +253,10 @@ def test_attention_explorer(host: Host) -> None:
     explorer.page.keyboard.press("ArrowRight")
     assert explorer.page.evaluate("document.activeElement.dataset.word") == "was"
     assert said(explorer) != before
-    explorer.page.keyboard.press("End")
-    assert said(explorer).startswith("thirsty listens to")
+    explorer.page.keyboard.press("Home")
+    assert said(explorer).startswith("the listens to")
+    explorer.locator(".map").nth(2).click()
+    expect(explorer.locator(".map").nth(2)).to_have_attribute("aria-pressed", "true")
 
 
 def test_listening_explorer(host: Host) -> None:

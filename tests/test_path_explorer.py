@@ -1,4 +1,4 @@
-"""The path explorer: its numbers are the package's, edges are guessed before they are seen."""
+"""The path explorer: its numbers are the package's, edges are guessed first, tasks are done in sight."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,10 +8,13 @@ import pytest
 from explorer_pages import TOO_SMALL, UNDER_HEADER, site_of, swipe, visits
 from making import asked
 from playwright.sync_api import Browser, Locator, Page, expect
+from test_new_language import LEFT_IN_ENGLISH, in_pseudo
 from test_seen import DESK, PHONE, unseen
 
 from d2lmini import complexity
 from d2lmini.language import LANGUAGES, words
+from d2lmini.notebook import widgets
+from d2lmini.notebook.widgets import module_source
 
 KIND = "path-explorer"
 WORDS = {
@@ -265,6 +268,21 @@ def test_what_changes_is_announced_once(show: Any) -> None:
     assert page.locator(".said").inner_text() == (
         "With n = 32, d = 64, k = 3, the least arithmetic: Self-attention."
     )
+
+
+def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
+    english = words("en")
+    changed = {**english, **{name: in_pseudo(english[name]) for name in ("plots", "explorers")}}
+    changed["language"] = {**english["language"], "tag": "en-XA"}
+    monkeypatch.setattr(widgets, "words", lambda language: changed)
+    source = module_source.__wrapped__(KIND, "en")
+    for width in (760, 375):
+        page = show(KIND, "en-XA", width=width, source=source)
+        page.locator("summary").click()
+        for _ in range(5):
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
+            page.locator(".task button").nth(2).click(force=True)
 
 
 # ---- links

@@ -11,6 +11,7 @@ import { fill, signed } from "./text.js";
 import { D, MASKS, attend, embed, heads, kindOf, scores, shares, total, values } from "./tiny-attention.js";
 import { h } from "./vendor/preact/preact.min.js";
 import words from "course:words";
+import BESIDE from "./beside.css";
 import STYLE from "./attention-explorer.css";
 
 const HEADS = heads();
@@ -26,9 +27,9 @@ const tokensOf = (sentence) => sentence.trim().split(/\s+/).filter(Boolean).slic
 const turned = (sentence) => tokensOf(sentence).toReversed().join(" ");
 const isTyped = ({ sentence }) => !words.sentences.some((one) => one === sentence || turned(one) === sentence);
 
-/** Where the last word of a kind stands in a sentence; the first place, if it has none. */
+/** Where the last word of a kind stands in a sentence; the first token if it has none. */
 const place = (sentence, kind) => Math.max(0, tokensOf(sentence).map(kindOf).lastIndexOf(kind));
-/** Who asks at first: the pronoun of a sentence, or its verb. */
+/** Who asks at first: a pronoun after other words, else the verb. */
 const asking = (sentence) => place(sentence, "pronoun") || place(sentence, "verb");
 
 const [FIRST, SECOND, THIRD] = words.sentences;
@@ -48,12 +49,11 @@ function derived({ sentence, head, scale, mask, temperature, token }) {
   return { tokens, maps, from, allowed, points, row, V, parts: shares(row, V) };
 }
 
-/** Tokens with the largest weights of a row, and the weights. */
-function most({ tokens, row }, count) {
-  const order = row.map((weight, j) => [weight, tokens[j]]).filter(([weight]) => weight > 0);
-  const listed = order.toSorted((a, b) => b[0] - a[0]).slice(0, count);
-  return listed.map(([weight, token]) => `${token} ${weight.toFixed(3)}`).join(words.comma) +
-    (order.length > count ? " …" : "");
+/** So many tokens at most with the largest weights of a row, and the weights. */
+function most({ tokens, row }, count, least = 0) {
+  const order = row.map((weight, j) => [weight, tokens[j]]).toSorted((a, b) => b[0] - a[0]);
+  const listed = order.filter(([weight]) => weight > least).slice(0, count);
+  return listed.map(([weight, token]) => `${token} ${weight.toFixed(3)}`).join(words.comma);
 }
 
 const vector = (numbers) => `(${numbers.map((number) => signed(number, 2)).join(", ")})`;
@@ -77,7 +77,7 @@ const TASKS = [
   task("heads", {}, {
     pronoun: at({}).tokens[START.token],
     verb: at({}).tokens[VERB],
-    list: most(at({ token: VERB, head: 2 }), 3),
+    list: most(at({ token: VERB, head: 2 }), 3, 0.1),
     most: largest({ token: VERB }),
   }, ({ head, sentence }, { from }) => head === 2 && sentence === SECOND && from === VERB),
   task("scale", CATS, { token: at(CATS).tokens[0], a: largest(CATS), b: largest({ ...CATS, scale: false }) },
@@ -116,8 +116,7 @@ function Maps({ state, now, act }) {
     h("svg", { viewBox: `-.1 -.1 ${n + 0.2} ${n + 0.2}`, "aria-hidden": "true" },
       cells(maps[head]), h("rect", { class: "around", x: 0, y: from, width: n, height: 0.94 })),
     h("span", {}, h("b", {}, head + 1, " · ", name),
-      h("span", { class: "best" },
-        tokens[from], " → ", most({ tokens, row: maps[head][from] }, 1).replace(" …", ""))),
+      h("span", { class: "best" }, tokens[from], " → ", most({ tokens, row: maps[head][from] }, 1))),
   ], () => act.change({ head }), { key: head, class: "map", "aria-pressed": String(head === state.head) });
   return h("div", { class: "maps", "data-look": "picture" },
     h("p", { class: "scale" }, words.maps, " 0 ", h("i"), " 1"),
@@ -135,8 +134,9 @@ function Scene({ now, act }) {
     if (to !== undefined) act.change({ token: to }, "[role=radio][aria-checked=true]");
   };
   // a phone has room for 8 words in a row
-  const style = { "--n": tokens.length, "--row": tokens.length > 8 ? Math.ceil(tokens.length / 2) : tokens.length };
-  return h("div", { class: "scene", "data-look": "picture", style },
+  const rows = tokens.length > 8 ? 2 : 1;
+  const style = { "--n": tokens.length, "--row": Math.ceil(tokens.length / rows) };
+  return h("div", { class: "scene", "data-look": "picture", "data-rows": rows, style },
     h("svg", { class: "arcs", "aria-hidden": "true" }),
     h("div", { class: "tokens", role: "radiogroup", "aria-label": words.row, onKeyDown }, tokens.map(word)));
 }
@@ -207,13 +207,15 @@ function View(parts) {
   const shown = Object.keys(CONTROLS).filter((name) => wide || name === control);
   const part = (name) => h(CONTROLS[name], { key: name, ...parts });
   const rest = Object.keys(CONTROLS).filter((name) => !shown.includes(name));
-  const list = { token: now.tokens[now.from], list: most(now, 4), output: now.parts && vector(total(now.parts)) };
-  const heard = now.row.some(Boolean) ? words.listens : words.nobody;
+  const heard = now.row.filter(Boolean).length;
+  const output = now.parts && vector(total(now.parts));
+  const list = { token: now.tokens[now.from], list: most(now, 4) + (heard > 4 ? " …" : ""), output };
   return h("div", { class: "desk" },
-    h("div", { class: "side" },
+    h("div", { class: "beside" },
       h(Task, parts), shown.length > 0 && h("div", { class: "control", "data-look": "control" }, shown.map(part))),
     h(Maps, parts), h(Scene, parts), wide && h(Steps, parts),
-    h("p", { class: "said", role: "status" }, now.tokens.length ? fill(heard, list) : words.empty),
+    h("p", { class: "said", role: "status" },
+      now.tokens.length ? fill(heard ? words.listens : words.nobody, list) : words.empty),
     h("details", { class: "more" }, h("summary", {}, wide ? words.others : words.more),
       h(Sentences, parts), rest.map(part), !wide && h(Steps, parts)));
 }
@@ -256,7 +258,7 @@ const begun = (asked) => ({
 
 export default explorer({
   name: "attention",
-  style: STYLE,
+  style: BESIDE + STYLE,
   start: START,
   tasks: TASKS,
   View,

@@ -7,6 +7,7 @@ import { Slider } from "./slider.js";
 import { fill, grouped, plural } from "./text.js";
 import { h } from "./vendor/preact/preact.min.js";
 import words from "course:words";
+import BESIDE from "./beside.css";
 import STYLE from "./path-explorer.css";
 
 const KINDS = ["convolution", "recurrent", "attention"];
@@ -91,7 +92,7 @@ function Network({ kind, i, state, now, act, wide }) {
   const [guess, length] = [guesses?.[i], now.lengths[i]];
   const path = guess !== "" && shortestPath(kind, ends.from, ends.to, k);
   const levels = kind === "convolution" ? length : 1; // as deep as this pair needs
-  const [tall, edge] = wide ? [290, 42] : [92, 20]; // there three stand side by side
+  const [tall, edge] = wide ? [360, 42] : [92, 20]; // there three stand side by side
   const x = (at) => 48 * (at - 0.5);
   const y = (level) => tall - edge - (level * (tall - 2 * edge)) / levels;
   const step = (a, b) => `M${x(a[1])} ${y(a[0])}L${x(b[1])} ${y(b[0])}`;
@@ -154,7 +155,7 @@ function View(parts) {
     KINDS.map((kind, i) => h(Network, { key: kind, kind, i, ...parts })));
   const prices = h(Prices, parts);
   return h("div", { class: "desk" },
-    h("div", { class: "side" }, h(Task, parts),
+    h("div", { class: "beside" }, h(Task, parts),
       controls.length > 0 && h("div", { class: "control", "data-look": "control" }, controls.map(part))),
     (wide || !priced) && networks, (wide || priced) && prices,
     h("p", { class: "said", role: "status" },
@@ -166,11 +167,11 @@ function View(parts) {
 
 /** The state that a link asks for, within what can be set. */
 function begun({ counting, ...asked }) {
-  const far = (a, value) => Math.abs(a - Math.min(value, 1e9)); // from 1e300 all are equally far
-  const near = (list, value) => list.toSorted((a, b) => far(a, value) - far(b, value))[0];
+  const near = (list, value) => list.findLast((one) => one <= value) ?? list[0];
   const set = Object.entries(LISTS).map(([name, list]) => [name, near(list, asked[name])]);
   const known = Object.hasOwn(words.conventions, counting);
   return { ...Object.fromEntries(set), counting: known ? counting : START.counting };
 }
 
-export default explorer({ name: "path", style: STYLE, start: START, rest: REST, tasks: TASKS, View, derived, begun });
+const style = BESIDE + STYLE;
+export default explorer({ name: "path", style, start: START, rest: REST, tasks: TASKS, View, derived, begun });
