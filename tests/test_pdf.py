@@ -153,11 +153,14 @@ def test_an_explorer_is_its_picture_without_controls(english: Pdf) -> None:
     text = text_of(english.pages[page - 1])
     said = words("en")["explorers"]["rotary"]
     assert "Query at position 8, key at position 12" in text  # what the picture says of itself
-    assert said["hint"][:20] not in text and said["tried"] not in text
+    assert said["hint"][:20] not in text and said["more"][:20] not in text
+    assert words("en")["explorers"]["shared"]["task"].partition(" ")[0] + " 1/" not in text
     assert "account.github.io/d2lmini/en/turning.html" in text
-    # questions below it, their answers among the solutions
-    assert said["questions"][0] in text
-    assert said["answers"][0][:30] in text_of(english.pages[-1])
+    # tasks below it, their answers among the solutions
+    solutions = text_of(english.pages[-1])
+    for task, answer in zip(said["tasks"], said["answers"], strict=True):
+        assert task.partition("{")[0][:30] in text and answer.partition("{")[0][:30] in solutions
+    assert "stays 5.560." in solutions  # computed, as where the task is done
 
 
 def test_running_heads_and_page_numbers(english: Pdf) -> None:

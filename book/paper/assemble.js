@@ -150,29 +150,37 @@ async function showExplorers() {
   }
 }
 
+/** Questions below a picture and the answers that are folded into them, as two lists; null: it has none. */
+async function foldedTries(place, kind) {
+  const list = place.querySelector(".d2l-tries");
+  if (!list) return null;
+  const folded = [...list.querySelectorAll("details")];
+  for (const one of folded) one.open = true;
+  await until(() => folded.every((one) => one.lastElementChild.textContent !== "…"), `an answer of the ${kind}`);
+  list.remove();
+  const items = (part) => folded.map((one) => element("li", {}, ...one.querySelector(part).childNodes));
+  return ["summary", "summary ~ *"].map((part) => element("ol", {}, ...items(part)));
+}
+
 /** What an explorer asks its reader to try stands below its picture; the answers go to the solutions. */
 async function printTries() {
   for (const place of document.querySelectorAll(".d2l-widget")) {
-    const list = place.querySelector(".d2l-tries");
-    if (!list) continue;
+    const kind = place.dataset.widget;
+    const { default: widget } = await import(new URL(`_static/widgets/${kind}.js`, location.href).href);
+    const lists = (await foldedTries(place, kind)) ?? widget.printed?.();
+    if (!lists) continue;
     const chapter = place.closest(".chapter").id;
-    const [id, kind] = [`tries-${chapter}-${place.dataset.widget}`, place.dataset.widget];
-    const folded = [...list.querySelectorAll("details")];
-    for (const one of folded) one.open = true;
-    await until(() => folded.every((one) => one.lastElementChild.textContent !== "…"), `an answer of the ${kind}`);
-    const items = (part) => folded.map((one) => element("li", {}, ...one.querySelector(part).childNodes));
+    const id = `tries-${chapter}-${kind}`;
     const seeAlso = element("p", { class: "see-also" }, pageLink(words.to_solution, `${id}-solution`));
     const title = place.querySelector('[role="group"]').getAttribute("aria-label");
     place.nextElementSibling.after(
-      element("div", { class: "tries", id }, element("p", {}, words.tries), element("ol", {}, ...items("summary")), seeAlso),
+      element("div", { class: "tries", id }, element("p", {}, words.tries), lists[0], seeAlso),
     );
     const back = pageLink(words.to_question, id);
     const kicker = element("p", { class: "kicker" }, element("b", {}, title), " · ", back);
-    const answers = element("ol", {}, ...items("summary ~ *"));
     document
       .getElementById(`solutions--${chapter}`)
-      .parentElement.append(element("section", { class: "answer-to", id: `${id}-solution` }, kicker, answers));
-    list.remove();
+      .parentElement.append(element("section", { class: "answer-to", id: `${id}-solution` }, kicker, lists[1]));
   }
 }
 

@@ -4,7 +4,7 @@
 
 import { clamp, clampInteger, softmax } from "./arithmetic.js";
 import { svg } from "./dom.js";
-import { Choice, Task, explorer, press } from "./explorer.js";
+import { Choice, Task, press, printable } from "./explorer.js";
 import { placeByKey } from "./frame.js";
 import { Slider } from "./slider.js";
 import { fill, signed } from "./text.js";
@@ -256,7 +256,7 @@ const begun = (asked) => ({
   token: clampInteger(asked.token, 0, Math.max(0, tokensOf(asked.sentence).length - 1)),
 });
 
-export default explorer({
+export default printable({
   name: "attention",
   style: BESIDE + STYLE,
   start: START,

@@ -1,8 +1,9 @@
 // Clock explorer: each pair (sin, cos) of a sinusoidal encoding is the hand of a clock, fast ones to the left. Moving
 // by δ turns every hand by an angle of its own, the same from wherever one starts.
 
-import { BASES, LAST, frequency, short, wavelength } from "./clocks.js";
-import { Choice, Task, explorer, press } from "./explorer.js";
+import { clamp } from "./arithmetic.js";
+import { BASES, LAST, byHand, frequency, short, wavelength } from "./clocks.js";
+import { Choice, Task, press, printable } from "./explorer.js";
 import { Slider } from "./slider.js";
 import { fill, grouped, signed } from "./text.js";
 import { h } from "./vendor/preact/preact.min.js";
@@ -12,7 +13,6 @@ import STYLE from "./clock-explorer.css";
 const WIDTHS = [4, 8, 16, 32];
 const SHADES = 16; // of either sign in the table
 const FARTHEST = 12; // offset
-const APART = 6; // pixels: a finger that has moved so far does not tap
 const DEGREES = 180 / Math.PI;
 
 /** Row i of the sinusoidal encoding: sine in the even columns, cosine in the odd ones. */
@@ -99,43 +99,16 @@ const hand = (radians, dashed) =>
   h("g", { key: dashed, class: dashed ? "hand to" : "hand", style: { transform: `rotate(${radians.toFixed(4)}rad)` } },
     h("path", { d: "M0 0V-27" }), h("circle", { cy: -27, r: dashed ? 3 : 4.5 }));
 
-/**
- * What turns a hand: the position follows by as many steps as turn it so far. A finger takes it as it takes a slider,
- * sideways first, and may then go all around; a swipe up or down that begins here scrolls the page.
- */
-function turning(j, { state, now, act }) {
-  const angle = ({ currentTarget, clientX, clientY }) => {
-    const box = currentTarget.firstChild.getBoundingClientRect();
-    return Math.atan2(clientX - box.left - box.width / 2, box.top + box.height / 2 - clientY);
-  };
-  const take = (event) => {
-    event.currentTarget.setPointerCapture(event.pointerId);
-    event.currentTarget.held = { last: angle(event), place: state.position };
-  };
-  const follow = (event) => {
-    const { held } = event.currentTarget;
-    const next = angle(event);
-    const turned = Math.atan2(Math.sin(next - held.last), Math.cos(next - held.last));
-    held.last = next;
-    held.place = Math.min(LAST, Math.max(0, held.place + turned / now.turns[j]));
-    const position = Math.round(held.place);
-    if (position !== state.position) act.change({ position, pair: j });
-  };
-  const onPointerDown = (event) => {
-    if (event.pointerType === "touch") event.currentTarget.began = [event.clientX, event.clientY];
-    else take(event);
-  };
-  const onPointerMove = (event) => {
-    const { began, held } = event.currentTarget;
-    if (held) return follow(event);
-    if (!began) return;
-    const [x, y] = [Math.abs(event.clientX - began[0]), Math.abs(event.clientY - began[1])];
-    if (x > APART && x > y) take(event);
-    else if (y > APART) event.currentTarget.began = null;
-  };
-  const leave = (event) => Object.assign(event.currentTarget, { began: null, held: null });
-  return { onPointerDown, onPointerMove, onPointerUp: leave, onPointerCancel: leave };
-}
+/** A turned hand brings the position along, by as many steps as turn it so far. */
+const turning = (j, { state, now, act }) =>
+  byHand(
+    () => ({ place: state.position }),
+    (held, radians) => {
+      held.place = clamp(held.place + radians / now.turns[j], 0, LAST);
+      const position = Math.round(held.place);
+      if (position !== state.position) act.change({ position, pair: j });
+    },
+  );
 
 function Clocks(parts) {
   const { state, now, act } = parts;
@@ -271,4 +244,4 @@ const actions = ({ change }) => ({
   change: (next, focused) => change(next.dims ? { ...next, pair: 0 } : next, focused),
 });
 
-export default explorer({ name: "clock", style: STYLE, start: START, tasks: TASKS, View, derived, begun, actions });
+export default printable({ name: "clock", style: STYLE, start: START, tasks: TASKS, View, derived, begun, actions });

@@ -156,6 +156,25 @@ export function explorer(kind) {
 /** What an object has of the keys of another. */
 export const pick = (from, keys) => Object.fromEntries(Object.keys(keys).map((key) => [key, from[key]]));
 
+/**
+ * The same for a kind that can answer all its tasks, without weights and guesses of the reader: a book on paper gets
+ * tasks and answers as two lists.
+ */
+export function printable(kind) {
+  const { start, rest = {}, tasks, derived = () => ({}) } = kind;
+  const asked = ({ values = {} }, i) => fill(words.tasks[i], values);
+  const told = ({ scene, answer }, i) => {
+    const state = { ...start, ...rest, ...scene };
+    return fill(words.answers[i], answer(state, derived(state)));
+  };
+  const listed = (text) => {
+    const list = element("ol", {});
+    paint(tasks.map((task, i) => h("li", { key: i }, lowered(text(task, i)))), list);
+    return list;
+  };
+  return { ...explorer(kind), printed: () => [asked, told].map(listed) };
+}
+
 /** That weights are on their way or did not come, and a button to ask again; a part of a view. */
 export function Loading({ state, act }) {
   if (state.loading === "coming") return h("span", { class: "coming" }, words.loading);

@@ -2,7 +2,7 @@
 // them, and everything that the formula makes of them follows; queries and keys have one scale, and it holds meanwhile.
 
 import { clamp, clampInteger } from "./arithmetic.js";
-import { Task, explorer, lowered, press } from "./explorer.js";
+import { Task, lowered, press, printable } from "./explorer.js";
 import { placeByKey } from "./frame.js";
 import { readings } from "./number.js";
 import { CATS, MILK, MISSIONS, TOKENS, attend, foot, hull, largest, opposites, product } from "./plane-arithmetic.js";
@@ -344,7 +344,7 @@ function announce(mount, { asking }, { weights, outputs }) {
   said.timer = setTimeout(() => said.isConnected && (said.textContent = news), HEARD);
 }
 
-export default explorer({
+export default printable({
   name: "plane",
   style: STYLE,
   start: START,

@@ -1,41 +1,25 @@
-// Rotary explorer, the clocks' second mode: each pair of a query at position m and of a key at position n (the page
-// calls them i and j) is a hand, turned by its position. The score is the sum of the pairs' products: it stays while
-// both slide, and knows only n − m.
+// Rotary explorer: each pair of a query at position m and of a key at position n (the page calls them i and j) is a
+// hand of a clock, turned by its position. The score is the sum of the pairs' products: it knows only n − m.
 
-import { clampInteger } from "./arithmetic.js";
-import {
-  BASES,
-  LAST,
-  baseSlider,
-  clockButtons,
-  compass,
-  dial,
-  frequency,
-  hand,
-  mark,
-  note,
-  ruled,
-  turning,
-} from "./clocks.js";
-import { element, svg } from "./dom.js";
-import { choice, frame, slider } from "./frame.js";
-import { line, setSize } from "./picture.js";
-import { shareView, sharedView } from "./shared-view.js";
-import { fill, signed } from "./text.js";
-import { thingsToTry } from "./try-out.js";
+import { clamp, clampInteger } from "./arithmetic.js";
+import { BASES, LAST, byHand, frequency, wrapped } from "./clocks.js";
+import { Choice, Task, press, printable } from "./explorer.js";
+import { Slider } from "./slider.js";
+import { fill, grouped, signed } from "./text.js";
+import { h } from "./vendor/preact/preact.min.js";
 import words from "course:words";
-import STYLE from "./clocks.css";
-import TRIES from "./try-out.css";
+import STYLE from "./rotary-explorer.css";
 
 const WIDTHS = [2, 4, 8, 16, 32];
-
-/** A pair turned by an angle, counterclockwise. */
-const turned = ([x, y], angle) => [
-  x * Math.cos(angle) - y * Math.sin(angle),
-  x * Math.sin(angle) + y * Math.cos(angle),
-];
+const DEGREES = 180 / Math.PI;
+const GRIP = 0.4; // radians: so near to a hand a press takes it, else both
 
 const at = (angle, length = 1) => [length * Math.cos(angle), length * Math.sin(angle)];
+const angleOf = ([x, y]) => Math.atan2(y, x);
+const length = (pair) => Math.hypot(...pair);
+
+/** A pair turned by an angle, counterclockwise. */
+const turned = (pair, angle) => at(angleOf(pair) + angle, length(pair));
 
 /** Queries and keys to choose from, pair by pair, before they are turned. */
 const CONTENTS = {
@@ -49,29 +33,20 @@ const CONTENTS = {
   }),
 };
 
+const each = ({ dims, base, content }, make) =>
+  Array.from({ length: dims / 2 }, (_, j) => make(CONTENTS[content](j, dims, base), frequency(j, dims, base)));
+
 /** Query and key of each pair, turned by their positions m and n: a list of {q, k}. */
-function hands({ m, n, dims, base, content }) {
-  return Array.from({ length: dims / 2 }, (_, j) => {
-    const { q, k } = CONTENTS[content](j, dims, base);
-    const speed = frequency(j, dims, base);
-    return { q: turned(q, m * speed), k: turned(k, n * speed) };
-  });
-}
+const hands = ({ m, n, ...view }) =>
+  each(view, ({ q, k }, speed) => ({ q: turned(q, m * speed), k: turned(k, n * speed) }));
 
 const dot = ([a, b], [c, d]) => a * c + b * d;
-const length = (pair) => Math.hypot(...pair);
 const cosine = ({ q, k }) => dot(q, k) / (length(q) * length(k));
 const score = (pairs) => pairs.reduce((sum, { q, k }) => sum + dot(q, k), 0);
 
-/** From the content of a query to that of its key: an angle. */
-const between = ({ q, k }) => Math.atan2(q[0] * k[1] - q[1] * k[0], dot(q, k));
-
 /** Each pair as a wave over the distance: height from its lengths, speed from its clock, start from its contents. */
-const waves = ({ dims, base, content }) =>
-  Array.from({ length: dims / 2 }, (_, j) => {
-    const pair = CONTENTS[content](j, dims, base);
-    return { height: length(pair.q) * length(pair.k), speed: frequency(j, dims, base), start: between(pair) };
-  });
+const waves = (view) =>
+  each(view, ({ q, k }, speed) => ({ height: length(q) * length(k), speed, start: wrapped(angleOf(k) - angleOf(q)) }));
 
 /** The score at a distance n − m: a sum of cosines, weighted by the contents. */
 const scoreAt = (distance, view, list = waves(view)) =>
@@ -80,192 +55,184 @@ const scoreAt = (distance, view, list = waves(view)) =>
 /** The arithmetic alone: a test compares it with PyTorch. */
 export const arithmetic = { CONTENTS, hands, cosine, score, scoreAt };
 
-function facts() {
-  const begin = { dims: 16, base: 10000, content: "same" };
-  const wide = (base) => signed(scoreAt(LAST, { ...begin, dims: 32, base }), 2);
-  const one = { ...begin, dims: 2 };
-  return [
-    { score: signed(scoreAt(4, begin), 3) },
-    { most: begin.dims / 2, five: signed(scoreAt(5, begin), 3) },
-    { most: begin.dims / 2 },
-    { near: signed(scoreAt(1, one), 3), six: signed(scoreAt(6, one), 3), far: signed(scoreAt(44, one), 4) },
-    { last: LAST, a: wide(10), b: wide(10000), c: wide(500000), most: 16 },
-  ];
+// ---- the state, and the tasks
+
+const START = { m: 8, n: 12, dims: 16, base: 10000, content: "same", pair: 0 };
+const PREVIOUS = { m: 20, n: 23, content: "previous" };
+const ALONE = { m: 10, n: 11, dims: 2 };
+const WIDE = { m: LAST, n: 0, dims: 32, pair: 8 };
+const plain = (distance, more, digits = 3) => signed(scoreAt(distance, { ...START, ...more }), digits);
+
+/** Is a state that of a task, but for the places of query and key? */
+const isScene = (state, scene = {}) =>
+  ["dims", "base", "content"].every((name) => state[name] === { ...START, ...scene }[name]);
+
+const stays = () => ({ score: plain(4), angle: signed(4 * DEGREES, 0) });
+const peak = () => ({ five: plain(5), most: START.dims / 2 });
+const around = (distance) => ({
+  distance: signed(distance, 0), score: plain(distance, ALONE),
+  turns: Math.round(Math.abs(distance) / (2 * Math.PI)), angle: signed(Math.abs(distance) * DEGREES, 0),
+});
+const atEnd = (base) => plain(LAST, { ...WIDE, base }, 2);
+const bases = () => ({ a: atEnd(10), b: atEnd(10000), c: atEnd(500000) });
+
+/** Tasks in their order: where each begins, and what there is to tell once it is done; nothing before. */
+const TASKS = [
+  {
+    scene: {},
+    done: (state, { distance }) => isScene(state) && distance === 4 && Math.abs(state.m - START.m) >= 5 && stays(),
+    answer: stays,
+  },
+  {
+    scene: { m: 20, n: 25 }, values: { five: plain(5) },
+    done: (state, { distance }) => isScene(state) && distance === -5 && peak(),
+    answer: peak,
+  },
+  {
+    scene: PREVIOUS,
+    done: (state, { distance }) => isScene(state, PREVIOUS) && distance === -1 && peak(),
+    answer: peak,
+  },
+  {
+    scene: ALONE,
+    values: { near: plain(1, ALONE) },
+    done: (state, { distance: by, sum }) => isScene(state, ALONE) && Math.abs(by) >= 2 && sum >= 0.95 && around(by),
+    answer: () => around(6), // the first of all
+  },
+  {
+    scene: WIDE,
+    values: { last: LAST, most: WIDE.dims / 2, score: atEnd(10000) },
+    done: ({ dims, content, base }, { distance }) =>
+      dims === WIDE.dims && content === "same" && Math.abs(distance) === LAST && base > START.base && bases(),
+    answer: bases,
+  },
+];
+
+const derived = (state) => ({
+  pairs: hands(state), list: waves(state), distance: state.n - state.m, sum: score(hands(state)),
+});
+
+const named = (j) => fill(words.pair, { j, a: 2 * j, b: 2 * j + 1 });
+
+// ---- the view
+
+/** A hand from the middle of a face, to the right before it is turned by an angle, counterclockwise. */
+function hand(name, angle, far, label) {
+  const [turn, back] = [-angle, angle].map((by) => `rotate(${by.toFixed(4)}rad)`);
+  const beyond = { y: 5, style: { transform: `translateX(${(far + 15).toFixed(1)}px) ${back}` } };
+  return h("g", { key: name, class: `hand ${name}`, style: { transform: turn } },
+    h("path", { d: `M0 0H${far.toFixed(1)}` }), h("circle", { cx: far.toFixed(1) }), label && h("text", beyond, name));
 }
 
-function render({ el }) {
-  const view = sharedView(el, "rotary", { m: 8, n: 12, dims: 16, base: 10000, content: "same", pair: 0 });
-  view.dims = WIDTHS.includes(view.dims) ? view.dims : 16;
-  view.base = BASES.includes(view.base) ? view.base : 10000;
-  if (!Object.hasOwn(CONTENTS, view.content)) view.content = "same";
-  view.m = clampInteger(view.m, 0, LAST);
-  view.n = clampInteger(view.n, 0, LAST);
-  const set = (name, value) => {
-    view[name] = value;
-    draw(true);
+const REACH = 84;
+
+/** The chosen pair, large: a press beside a hand turns it, one between the hands turns both. */
+function Face({ state: { m, n, dims, base, content, pair }, now, act }) {
+  const { speed, start } = now.list[pair];
+  const { q, k } = CONTENTS[content](pair, dims, base);
+  const [toQ, toK] = [angleOf(q) + m * speed, angleOf(k) + n * speed];
+  const between = wrapped(start + now.distance * speed);
+  const take = (clockwise) => {
+    const [offQ, offK] = [toQ, toK].map((angle) => Math.abs(wrapped(angle + clockwise - Math.PI / 2)));
+    const one = offK <= offQ ? { n } : { m };
+    return { from: Math.min(offQ, offK) < GRIP ? one : { m, n }, moved: 0 };
   };
-  const m = slider(words.query, 0, LAST, 1, (place) => set("m", place));
-  const n = slider(words.key, 0, LAST, 1, (place) => set("n", place));
-  const both = slider(words.both, 0, LAST, 1, (place) => {
-    const step = place - Math.min(view.m, view.n);
-    view.m += step;
-    seen.slid += 1;
-    set("n", view.n + step);
-  });
-  const base = baseSlider(words.base, (value) => set("base", value));
-  const widths = WIDTHS.map((d) => [d, d]);
-  const dims = choice(words.dims, widths, (d) => set("dims", Number(d)));
-  const contents = Object.keys(CONTENTS).map((name) => [name, words[name]]);
-  const content = choice(words.content, contents, (name) => {
-    seen.distances.clear();
-    set("content", name);
-  });
-  const clocks = element("div", { class: "clocks", role: "group", "aria-label": words.pairs });
-  const large = svg("svg", { role: "img" });
-  const curve = svg("svg", { role: "img" });
-  const said = element("p", { class: "said", "aria-live": "polite" });
-  const seen = { slid: 0, distances: new Set() };
-  const met = [
-    () => seen.slid > 1,
-    () => view.content === "same" && [...seen.distances].some((c) => c > 0 && seen.distances.has(-c)),
-    () => view.content === "previous" && view.n - view.m === -1,
-    () => view.dims === 2 && Math.abs(view.n - view.m) === 44,
-    () => view.dims === 32 && Math.abs(view.n - view.m) === LAST && view.base !== 10000,
-  ];
-  const tries = thingsToTry(words, facts(), met);
-  const { undress } = frame(
-    el,
-    "d2l-ce",
-    STYLE + TRIES,
-    element("div", { class: "controls" }, m.node, n.node, both.node, base.node, dims.node, content.node),
-    clocks,
-    compass("x", "y", false, words.direction),
-    element("div", { class: "pictures" }, large, curve),
-    said,
-    element("p", { class: "hint" }, words.hint),
-    tries.node,
-  );
-  let buttons = [];
-  let spectrum = {};
-
-  /** From query to key: the angle of their contents, and the turn of a pair over their distance. */
-  function degrees(j) {
-    const { start, speed } = waves(view)[j];
-    return ((start + (view.n - view.m) * speed) * 180) / Math.PI;
-  }
-
-  function draw(share) {
-    view.pair = clampInteger(view.pair, 0, view.dims / 2 - 1);
-    const distance = view.n - view.m;
-    m.input.value = view.m;
-    n.input.value = view.n;
-    both.input.max = LAST - Math.abs(distance);
-    both.input.value = Math.min(view.m, view.n);
-    both.input.setAttribute("aria-valuetext", `i = ${view.m}${words.comma}j = ${view.n}`);
-    m.shown.textContent = view.m;
-    n.shown.textContent = view.n;
-    both.shown.textContent = `${view.m}${words.comma}${view.n}`;
-    base.show(view.base);
-    dims.input.value = view.dims;
-    content.input.value = view.content;
-    const pairs = hands(view);
-    drawClocks(pairs);
-    drawLarge(pairs[view.pair]);
-    drawCurve(distance, score(pairs));
-    const chosen = pairs[view.pair];
-    const text = fill(words.said, {
-      m: view.m,
-      n: view.n,
-      delta: signed(distance, 0),
-      score: signed(score(pairs), 3),
-      j: view.pair,
-      angle: signed(degrees(view.pair), 1),
-      cosine: signed(cosine(chosen), 3),
-      part: signed(dot(chosen.q, chosen.k), 3),
-    });
-    if (said.textContent !== text) said.textContent = text;
-    seen.distances.add(distance);
-    tries.look();
-    if (share) shareView(el, "rotary", view);
-  }
-
-  function drawClocks(pairs) {
-    if (buttons.length !== pairs.length)
-      buttons = clockButtons(clocks, pairs.length, (j) => set("pair", j));
-    pairs.forEach((pair, j) => {
-      const [face, label] = buttons[j].children;
-      const text = fill(words.cosine, { cosine: signed(cosine(pair), 2) });
-      buttons[j].setAttribute("aria-pressed", j === view.pair);
-      buttons[j].setAttribute("aria-label", `${text} · ${pairName(j)}`);
-      label.textContent = text;
-      face.replaceChildren(
-        ...dial(),
-        ...hand(pair.q, "var(--w-query)", false),
-        ...hand(pair.k, "var(--w-key)", true),
-      );
-    });
-  }
-
-  const pairName = (j) => fill(words.pair, { j, a: 2 * j, b: 2 * j + 1 });
-
-  /** The chosen pair, large: query and key named, an arrow for the way in which they turn. */
-  function drawLarge({ q, k }) {
-    const [x0, y0, reach] = [120, 108, 72];
-    const axis = { stroke: "var(--w-line)", "stroke-width": 1 };
-    const drawn = ([x, y], color, dash, name) => {
-      const out = 1 + 15 / (reach * Math.hypot(x, y));
-      const stroke = { stroke: color, "stroke-width": dash ? 2.4 : 3.4, "stroke-dasharray": dash };
-      return [
-        line(x0, y0, x0 + reach * x, y0 - reach * y, { "stroke-linecap": "round", ...stroke }),
-        svg("circle", { cx: x0 + reach * x, cy: y0 - reach * y, r: dash ? 4 : 5.5, fill: color }),
-        note(x0 + reach * x * out, y0 - reach * y * out + 4, name, color, "middle"),
-      ];
-    };
-    setSize(large, 260, 200, pairName(view.pair));
-    large.replaceChildren(
-      note(4, 14, pairName(view.pair), "var(--w-muted)"),
-      svg("circle", { cx: x0, cy: y0, r: reach, fill: "none", stroke: "var(--w-line)", "stroke-width": 1.2 }),
-      line(x0 - reach - 8, y0, x0 + reach + 12, y0, axis),
-      line(x0, y0 + reach + 8, x0, y0 - reach - 10, axis),
-      note(x0 + reach + 20, y0 + 4, "x", "var(--w-muted)", "middle"),
-      note(x0 + 11, y0 - reach - 3, "y", "var(--w-muted)", "middle"),
-      ...turning(x0, y0, reach + 24, 8, 42),
-      note(x0 + reach + 22, y0 - 44, "+ω", "var(--w-position)"),
-      ...drawn(k, "var(--w-key)", "6 5", "k"),
-      ...drawn(q, "var(--w-query)", null, "q"),
-    );
-  }
-
-  function drawCurve(distance, now) {
-    const [left, right, middle, reach] = [40, 340, 104, 72];
-    const { dims: d, base: b, content: c } = view;
-    if (spectrum.key !== `${d} ${b} ${c}`) {
-      // 241 sums of cosines: once for each content, not at every step of a slider
-      const list = waves(view);
-      const points = Array.from({ length: 4 * LAST + 1 }, (_, t) => scoreAt(t / 2 - LAST, view, list));
-      spectrum = { key: `${d} ${b} ${c}`, points, most: d / 2 };
-    }
-    const x = (delta) => left + ((right - left) * (delta + LAST)) / (2 * LAST);
-    const y = (value) => middle - (reach * value) / spectrum.most;
-    const path = spectrum.points.map(
-      (value, t) => `${t ? "L" : "M"}${x(t / 2 - LAST).toFixed(1)} ${y(value).toFixed(1)}`,
-    );
-    const side = x(distance) > right - 70 ? "end" : "start";
-    setSize(curve, 366, 216, words.curve);
-    curve.replaceChildren(
-      note(4, 14, words.curve, "var(--w-muted)"),
-      ...[spectrum.most, 0, -spectrum.most].flatMap((value) => ruled(left, right, y(value), signed(value, 0))),
-      ...[-60, -30, 0, 30, 60].map((c0) => note(x(c0), 194, signed(c0, 0), "var(--w-muted)", "middle")),
-      note(right, 211, words.distance, "var(--w-muted)", "end"),
-      mark(x(distance), middle - reach, middle + reach),
-      svg("path", { d: path.join(""), fill: "none", stroke: "var(--w-text)", "stroke-width": 1.8 }),
-      svg("circle", { cx: x(distance), cy: y(now), r: 5.5, fill: "var(--w-position)" }),
-      note(x(distance) + (side === "end" ? -9 : 9), middle + reach - 4, signed(now, 2), "var(--w-position)", side),
-    );
-  }
-
-  draw(false);
-  return undress;
+  const turn = (held, radians) => {
+    const [names, places] = [Object.keys(held.from), Object.values(held.from)];
+    held.moved = clamp(held.moved - radians / speed, -Math.min(...places), LAST - Math.max(...places));
+    act.change(Object.fromEntries(places.map((place, i) => [names[i], place + Math.round(held.moved)])));
+  };
+  const [x, y] = at(between, 30).map((value) => value.toFixed(1));
+  const size = { viewBox: "-112 -104 224 208", role: "img", "aria-label": named(pair), "data-look": "picture" };
+  return h("svg", { class: "face", ...size, ...byHand(take, turn) },
+    h("circle", { class: "dial", r: REACH }), h("path", { class: "dial", d: "M-92 0H92M0 92V-92" }),
+    h("text", { x: 104, y: 20 }, "x"), h("text", { x: 10, y: -92 }, "y"), h("text", { x: 96, y: -78 }, "+ω"),
+    h("path", { class: "way", d: "M98 -26A101 101 0 0 0 77 -66M78 -59L77 -66L84 -64" }),
+    h("g", { class: "hand", style: { transform: `rotate(${-toQ.toFixed(4)}rad)` } },
+      h("path", { class: "between", d: `M30 0A30 30 0 0 ${between < 0 ? 1 : 0} ${x} ${-y}` })),
+    hand("k", toK, REACH * length(k), true), hand("q", toQ, REACH * length(q), true));
 }
 
-export default { render };
+function Clocks({ state, now, act }) {
+  const clock = (pair, j) => {
+    const text = fill(words.cosine, { cosine: signed(cosine(pair), 2) });
+    const face = h("svg", { viewBox: "-36 -36 72 72", "aria-hidden": "true" }, h("circle", { class: "dial", r: 32 }),
+      ["k", "q"].map((name) => hand(name, angleOf(pair[name]), 27 * length(pair[name]))));
+    return press([face, h("span", {}, text)], () => act.change({ pair: j }), {
+      key: j, class: "clock", "aria-pressed": String(j === state.pair), "aria-label": `${named(j)}: ${text}`,
+    });
+  };
+  return h("div", { class: "clocks", role: "group", "aria-label": words.pairs }, now.pairs.map(clock));
+}
+
+function Curve({ state, now, wide }) {
+  const [left, right, middle, reach, most] = [34, wide ? 440 : 340, 73, 55, state.dims / 2];
+  const x = (distance) => (left + ((right - left) * (distance + LAST)) / (2 * LAST)).toFixed(1);
+  const y = (value) => (middle - (reach * value) / most).toFixed(1);
+  const point = (_, t) => `${x(t / 2 - LAST)} ${y(scoreAt(t / 2 - LAST, state, now.list))}`;
+  const note = (across, down, text, side = "middle") => h("text", { x: across, y: down, "text-anchor": side }, text);
+  const to = (down) => ({ transform: `translate(${x(now.distance)}px, ${down}px)` });
+  const size = { viewBox: `0 0 ${right + 12} 150`, role: "img", "aria-label": words.curve, "data-look": "picture" };
+  return h("svg", { class: "curve", ...size },
+    note(left, 12, words.curve, "start"),
+    [most, 0, -most].map((value) => [
+      h("path", { class: "rule", d: `M${left} ${y(value)}H${right}` }),
+      note(left - 5, Number(y(value)) + 4, signed(value, 0), "end"),
+    ]),
+    [-60, -30, 0, 30, 60].map((value) => note(x(value), 145, signed(value, 0))),
+    h("path", { class: "here", d: `M0 0v${2 * reach}`, style: to(middle - reach) }),
+    h("path", { class: "line", d: `M${Array.from({ length: 4 * LAST + 1 }, point).join("L")}` }),
+    h("circle", { class: "dot", r: 5.5, style: to(y(now.sum)) }));
+}
+
+function Controls({ state, act }) {
+  const { m, n, base } = state;
+  const slider = (label, value, set, more = {}) =>
+    h(Slider, { label, value, min: 0, max: LAST, step: 1, digits: 0, set, ...more });
+  const both = (place) => act.change({ m: place + Math.max(0, m - n), n: place + Math.max(0, n - m) });
+  const options = BASES.map((value) => [value, grouped(value)]);
+  return h("div", { class: "control controls", "data-look": "control" },
+    slider(words.query, m, (place) => act.change({ m: place })),
+    slider(words.key, n, (place) => act.change({ n: place })),
+    slider(words.both, Math.min(m, n), both, { max: LAST - Math.abs(n - m), show: () => `${m}${words.comma}${n}` }),
+    h(Choice, { label: words.base, value: base, options, set: (value) => act.change({ base: Number(value) }) }));
+}
+
+function More({ state, act, children }) {
+  const list = (label, name, options, set) => h(Choice, { label, value: state[name], options, set });
+  const contents = Object.keys(CONTENTS).map((name) => [name, words[name]]);
+  return h("details", { class: "more" }, h("summary", {}, words.more), children,
+    h("div", { class: "controls" },
+      list(words.dims, "dims", WIDTHS.map((d) => [d, d]), (d) => act.change({ dims: Number(d), pair: 0 })),
+      list(words.content, "content", contents, (content) => act.change({ content }))),
+    h("p", {}, words.hint), h("p", {}, words.direction));
+}
+
+/** What the picture says. */
+function sentence({ m, n, pair }, { pairs, list, distance, sum }) {
+  const [{ start, speed }, { q, k }] = [list[pair], pairs[pair]];
+  return fill(words.said, {
+    m, n, delta: signed(distance, 0), score: signed(sum, 3), j: pair, part: signed(dot(q, k), 3),
+    angle: signed((start + distance * speed) * DEGREES, 1), cosine: signed(cosine({ q, k }), 3),
+  });
+}
+
+function View(parts) {
+  const { state, now, wide } = parts;
+  return h("div", { class: "desk" },
+    h("div", { class: "side" }, h(Task, parts), h(Controls, parts)),
+    h(Face, parts), wide && h(Clocks, parts), h(Curve, parts),
+    h("p", { class: "said", role: "status" }, sentence(state, now)), h(More, parts, !wide && h(Clocks, parts)));
+}
+
+/** The state that a link asks for: input from a stranger. */
+function begun({ m, n, dims, base, content, pair }) {
+  const width = WIDTHS.includes(dims) ? dims : START.dims;
+  return {
+    m: clampInteger(m, 0, LAST), n: clampInteger(n, 0, LAST), dims: width, pair: clampInteger(pair, 0, width / 2 - 1),
+    base: BASES.includes(base) ? base : START.base,
+    content: Object.hasOwn(CONTENTS, content) ? content : START.content,
+  };
+}
+
+export default printable({ name: "rotary", style: STYLE, start: START, tasks: TASKS, View, derived, begun });
