@@ -1,7 +1,9 @@
 """The block stepper: every tensor shown is PyTorch's, the keyboard walks it, nothing comes unasked."""
 
+import gzip
 import json
 import re
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,13 @@ from urllib.parse import unquote_plus
 
 import pytest
 import torch
+from explorer_pages import UNDER_HEADER, site_of, swipe, visits
 from making import asked
 from pairing import WIDE_AND_NARROW, slow_except
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from test_new_language import LEFT_IN_ENGLISH, in_pseudo
+from test_seen import DESK, PHONE, unseen
+from test_writer_explorer import TOO_SMALL
 from torch import Tensor, nn
 
 import d2lmini as d2l
@@ -20,10 +25,15 @@ from d2lmini.checkpoints import DIRECTIONS
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import widgets
 from d2lmini.notebook.widgets import module_source
+from tools.record import block_first
 
 KIND = "block-explorer"
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 DEFAULT = {"en": "en-fr", "vi": "en-vi", "zh": "en-zh"}
+WORDS = {
+    language: words(language)["explorers"]["shared"] | words(language)["explorers"]["block"]
+    for language in LANGUAGES
+}
 SENTENCE = "The dog drinks milk."
 SOURCE = ["the", "dog", "drinks", "milk", ".", "<eos>"]
 ENCODER = [
@@ -128,12 +138,24 @@ def test_the_stops_are_those_of_the_model(show: Any) -> None:
     assert page.get_by_role("toolbar").get_by_role("button").count() == 25
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_comes_with_the_page_is_what_the_model_says(show: Any, language: str) -> None:
+    page = show(KIND, language)
+    shown, computed = page.evaluate("numbers.first"), block_first.first(language)
+    rows = torch.tensor(shown.pop("embedding")), torch.tensor(computed.pop("embedding")) / 100
+    torch.testing.assert_close(*rows, atol=0.011, rtol=0)  # a number may be rounded up elsewhere
+    assert shown == computed
+    assert max(map(len, block_first.FILE.read_text(encoding="utf-8").splitlines())) <= 10_000
+
+
 # ---- what is on the screen
 
 
-def send(page: Page) -> None:
-    page.locator(".invite button").click()
-    expect(page.locator(".invite")).to_be_hidden()
+def to_stop(page: Page, stop: str) -> None:
+    """Press a box of the map, and wait for what it shows."""
+    box = page.locator(".chip").nth((ENCODER + DECODER).index(stop))
+    box.dispatch_event("click")
+    expect(box).to_have_attribute("aria-current", "step")
 
 
 def current(page: Page) -> str:
@@ -144,11 +166,10 @@ def numbers_in(text: str) -> list[float]:
     return [float(number) for number in re.findall(r"-?\d+\.\d+", text.replace("−", "-"))]
 
 
-def levels(page: Page, place: int) -> dict[tuple[int, int], float]:
+def levels(picture: Locator) -> dict[tuple[int, int], float]:
     """What a heat map paints: (row, column) → share of the largest number, from its colors."""
-    drawn = page.locator(f"[data-key=heat-{place}] path[fill]").evaluate_all(
-        """(all) => all.map((node) => [node.getAttribute("fill"), node.getAttribute("fill-opacity"),
-            node.getAttribute("d")]).filter(([fill]) => fill !== "none")"""
+    drawn = picture.locator("path[fill-opacity]").evaluate_all(
+        """(all) => all.map((node) => ["fill", "fill-opacity", "d"].map((name) => node.getAttribute(name)))"""
     )
     shares = {}
     for fill, opacity, path in drawn:
@@ -167,7 +188,21 @@ def shown_at(stop: str, tensor: str) -> list[str]:
         return [f"{stop}.sum", stop]
     if part == "ffn":
         return [f"{stop}.relu", f"{stop}.output"]
-    return [] if part == "softmax" else [f"{stop}.{tensor}" if "attention" in part else stop]
+    if part == "softmax" or tensor == "weights":
+        return []
+    return [f"{stop}.{tensor}" if "attention" in part else stop]
+
+
+def travels(stop: str) -> str:
+    """The tensor of which a row lies in the box of a stop."""
+    return {"softmax": "decoder.block1.addnorm3"}.get(stop.rpartition(".")[2]) or shown_at(stop, "output")[-1]
+
+
+def compare_row(page: Page, value: Tensor) -> None:
+    painted = levels(page.locator(".traveler"))
+    most = float(value.abs().max())
+    for col in range(len(value)):
+        assert painted.get((0, col), 0.0) == pytest.approx(float(value[col]) / most, abs=0.5 / 16 + 0.005)
 
 
 @pytest.mark.parametrize("language", slow_except(LANGUAGES, ["en"]))
@@ -179,39 +214,43 @@ def test_each_stop_shows_the_tensors_of_pytorch(show: Any, language: str) -> Non
     expected = walk_of(translator, SOURCE, written)
     for i, stop in enumerate(ENCODER + DECODER):
         tensor = ["Q", "K", "V", "heads", "output"][i % 5]
-        query = asked("block", stop=stop, tensor=tensor, written=written[0], mark=1)
+        query = asked("block", stop=stop, tensor=tensor, written=written[0], mark=1, token=1)
         page = show(KIND, language, query=query)
-        send(page)
+        expect(page.locator(".chip").nth(i)).to_have_attribute("aria-current", "step")
         tensors = [expected[name] for name in shown_at(stop, tensor)]
         most = max([float(one.abs().max()) for one in tensors], default=0.0)
         for place, value in enumerate(tensors):
             picture = page.locator(f"[data-key=heat-{place}]")
             assert picture.get_attribute("aria-valuemax") == str(value.shape[1])
-            painted = levels(page, place)
+            painted = levels(picture)
             for at in product(*map(range, value.shape)):
                 number = float(value[at])
                 assert painted.get((at[0], at[1]), 0.0) == pytest.approx(number / most, abs=0.5 / 16 + 0.002)
             for key, col in (("Home", 0), ("End", value.shape[1] - 1)):
                 picture.press(key)
                 said = picture.get_attribute("aria-valuetext") or ""
-                assert numbers_in(said)[-1] == pytest.approx(float(value[1, col]), abs=0.00051), stop
+                assert numbers_in(said)[-1] == pytest.approx(float(value[1, col]), abs=0.0051), stop
         shapes = [f"({one.shape[0]}, {one.shape[1]})" for one in tensors]
         captions = page.locator(".stage .caption").all_inner_texts()
         assert all(any(shape in text.replace("\u00a0", " ") for text in captions) for shape in shapes)
+        compare_row(page, expected[travels(stop)][1])
+        said = page.locator(".said [role=status]").inner_text()
         if "attention" in stop.split(".")[-1]:
-            weights = expected[f"{stop}.weights"]
-            for head, line in enumerate(page.locator(".heads figcaption").all_inner_texts()):
-                assert numbers_in(line)[-1] == pytest.approx(float(weights[head, 1].max()), abs=0.00051)
+            weights = expected[f"{stop}.weights"][:, 1]
+            assert any(
+                number == pytest.approx(float(weights.max()), abs=0.00051) for number in numbers_in(said)
+            )
+            page.locator(".scene select").select_option("weights")
+            rows = page.locator(".weights tbody tr").all()
+            for row, of_head in zip(rows, weights, strict=True):
+                assert numbers_in(row.inner_text()) == pytest.approx(of_head.tolist(), abs=0.0051)
         if stop.split(".")[-1].startswith("addnorm"):
             before, after = expected[f"{stop}.sum"][1], expected[stop][1]
-            told = numbers_in(page.locator("table tbody").inner_text())
-            wanted = torch.tensor(
-                [before.mean(), before.std(correction=0), 0, 1, after.mean(), after.std(correction=0)]
-            )
-            assert told == pytest.approx(wanted.tolist(), abs=0.0006)
+            wanted = [one for rows in (before, after) for one in (rows.mean(), rows.std(correction=0))]
+            assert numbers_in(said) == pytest.approx([float(one) for one in wanted], abs=0.0006)
         if stop.endswith("ffn"):
             hidden = expected[f"{stop}.relu"]
-            counts = re.findall(r"\d+", page.locator(".zeros").inner_text())
+            counts = re.findall(r"\d+", said)
             assert {str(int((hidden == 0).sum())), str(int((hidden[1] == 0).sum()))} <= set(counts)
         if stop.endswith("softmax"):
             probabilities = torch.softmax(expected["decoder.logits"][-1], dim=0)
@@ -224,229 +263,293 @@ def test_each_stop_shows_the_tensors_of_pytorch(show: Any, language: str) -> Non
 # ---- the walk
 
 
+def tokens(page: Page) -> list[str]:
+    return page.locator(".tokens [role=radio]").all_inner_texts()
+
+
 def test_by_keyboard_the_whole_model_is_walked(show: Any) -> None:
     """From the first stop to the finished sentence by arrow keys on the map: no mouse."""
     page = show(KIND)
     translation = d2l.load_translator("en", "fr")(SENTENCE)
     page.locator("[aria-current=step]").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".invite")).to_be_hidden()
+    expect(page.locator(".chip").nth(1)).to_have_attribute("aria-current", "step")
     assert current(page) == "Encoder: + position"
     for _ in range(23):
         page.keyboard.press("ArrowRight")
-    assert current(page) == "Decoder: dense layer and softmax"
+    expect(page.locator(".heading")).to_have_text("Decoder: dense layer and softmax")
     page.keyboard.press("ArrowRight")  # the token is fed back in
-    assert current(page) == "Decoder: embedding"
-    assert page.locator(".word").all_inner_texts() == ["<bos>", translation.target_tokens[0]]
+    expect(page.locator(".heading")).to_have_text("Decoder: embedding")
+    assert tokens(page) == ["<bos>", translation.target_tokens[0]]
     for _ in range(len(translation.target_tokens) - 1):
         page.keyboard.press("End")
+        expect(page.locator(".heading")).to_have_text("Decoder: dense layer and softmax")
         page.keyboard.press("ArrowRight")
-    assert page.locator(".word").all_inner_texts() == ["<bos>", *translation.target_tokens[:-1]]
-    assert page.locator(".end").inner_text() == f"Finished: “{translation.text}”"
+    assert tokens(page) == ["<bos>", *translation.target_tokens[:-1]]
+    finished = f"Finished: “{translation.text}”"
+    expect(page.locator(".said [role=status]")).to_contain_text(finished)
     assert page.get_by_role("button", name="Feed “").get_attribute("aria-disabled") == "true"
     page.keyboard.press("ArrowRight")
-    assert page.locator(".end").inner_text() == f"Finished: “{translation.text}”"
+    expect(page.locator(".said [role=status]")).to_contain_text(finished)
     assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "step"
     page.keyboard.press("Home")
-    assert current(page) == "Encoder: embedding"
+    expect(page.locator(".heading")).to_have_text("Encoder: embedding")
 
 
 def test_previous_takes_back_what_next_has_fed(show: Any) -> None:
-    page = show(KIND, query=asked("block", stop="decoder.softmax"))
-    send(page)
+    page = show(KIND)
+    to_stop(page, "decoder.softmax")
     page.get_by_role("button", name="Feed “").click()
-    assert current(page) == "Decoder: embedding" and page.locator(".word").count() == 2
+    assert current(page) == "Decoder: embedding" and len(tokens(page)) == 2
     page.get_by_role("button", name="Previous").click()
-    assert current(page) == "Decoder: dense layer and softmax" and page.locator(".word").count() == 1
-    page.get_by_role("button", name="Feed “").click()
-    page.get_by_role("button", name="Take the last token back").click()
-    assert current(page) == "Decoder: embedding" and page.locator(".word").count() == 1
+    assert current(page) == "Decoder: dense layer and softmax" and len(tokens(page)) == 1
+    to_stop(page, "decoder.embedding")
     page.get_by_role("button", name="Previous").click()
     assert current(page) == "Encoder, block 2: add and norm"
 
 
-def test_another_token_is_written_and_the_sentence_goes_on_from_there(show: Any) -> None:
-    page = show(KIND, query=asked("block", stop="decoder.softmax"))
-    send(page)
-    second = page.locator(".candidates [role=radio]").nth(1)
-    token = second.inner_text().split()[0]
-    page.locator(".candidates [role=radio]").first.focus()
-    page.keyboard.press("ArrowDown")
-    assert second.get_attribute("aria-checked") == "true"
-    page.get_by_role("button", name=f"Feed “{token}” back in").click()
-    assert page.locator(".word").all_inner_texts() == ["<bos>", token]
-    expect(page.locator(".mark").last).to_have_text(re.compile("✓"))
-
-
-def test_a_token_is_followed_through_the_stops(show: Any) -> None:
+def test_a_token_is_followed_through_the_stops_and_its_row_travels(show: Any) -> None:
     page = show(KIND)
-    send(page)
     page.get_by_role("radio", name="milk").click()
     chosen = page.locator(".tokens [aria-checked=true]")
-    for _ in range(9):
-        page.get_by_role("button", name="Next").click()
+    expected = walk_of(d2l.load_translator("en", "fr"), SOURCE, [])
+    places = set()
+    for i, stop in enumerate(ENCODER):
+        expect(page.locator(".chip").nth(i)).to_have_attribute("aria-current", "step")
         assert chosen.inner_text() == "milk"
-    page.keyboard.press("Escape")
+        compare_row(page, expected[travels(stop)][3])
+        page.wait_for_timeout(400)  # as long as it may be on its way
+        row, box = (page.locator(one).bounding_box() for one in (".traveler", "[aria-current=step]"))
+        assert row and box and box["x"] < row["x"] < box["x"] + box["width"]
+        assert box["y"] < row["y"] < box["y"] + box["height"]
+        places.add((row["x"], row["y"]))
+        page.get_by_role("button", name="Next →").click()
+    assert len(places) == len(ENCODER)
+    to_stop(page, "encoder.embedding")
     chosen.press("ArrowUp")
     assert chosen.inner_text() == "drinks"
     assert page.evaluate("document.activeElement.textContent") == "drinks"
-    chosen.press("ArrowUp")
-    assert chosen.inner_text() == "dog"
 
 
-def test_a_row_of_a_map_is_chosen_by_a_click(show: Any) -> None:
-    page = show(KIND, query=asked("block", stop="encoder.block0.attention"))
-    send(page)
-    label = page.locator(".heads svg").first.locator("text", has_text="milk").last.bounding_box()
-    assert label
-    page.mouse.click(label["x"] + label["width"] / 2, label["y"] + label["height"] / 2)
+def test_a_row_of_a_picture_is_chosen_by_a_click_and_read_by_keys(show: Any) -> None:
+    page = show(KIND)
+    picture = page.locator("[data-key=heat-0]")
+    box = picture.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] * 10.5 / 64, box["y"] + box["height"] * 3.5 / 6)
     assert page.locator(".tokens [aria-checked=true]").inner_text() == "milk"
-    assert page.locator(".heads figcaption").first.inner_text().startswith("milk → ")
+    assert picture.get_attribute("aria-valuenow") == "11"
+    picture.press("ArrowUp")
+    picture.press("ArrowRight")
+    assert (picture.get_attribute("aria-valuetext") or "").startswith("“drinks”, column 12:")
 
 
 def test_what_comes_later_is_hatched(show: Any) -> None:
     written = d2l.load_translator("en", "fr")(SENTENCE).target_tokens[:3]
     query = asked("block", stop="decoder.block1.attention1", written=" ".join(written))
     page = show(KIND, query=query)
-    send(page)
-    assert page.locator(".heads svg").first.locator("rect[fill^=url]").count() == 6  # of 4 × 4
-    page.get_by_role("radio", name="<bos>").click()
-    lines = page.locator(".heads figcaption").all_inner_texts()
-    assert lines == ["<bos> → <bos> 1.000"] * 4
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Next").click()
-    assert page.locator(".heads svg").first.locator("rect[fill^=url]").count() == 0
+    expect(page.locator(".weights .masked")).to_have_count(12)  # of 4 heads, 3 of 4 tokens each
+    rows = page.locator(".weights tbody tr").all_inner_texts()
+    assert [numbers_in(row) for row in rows] == [[1.0]] * 4
+    expect(page.locator(".said [role=status]")).to_contain_text("looks most at “<bos>”: 1.000")
+    to_stop(page, "decoder.block1.attention2")
+    assert page.locator(".weights .masked").count() == 0
 
 
-def test_a_stop_is_announced_with_its_sentence_and_its_shape(show: Any) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_why_eos_is_looked_at_is_said_and_is_so(show: Any, language: str) -> None:
+    """Where a token looks most at <eos>, the sentence tells how short the values there are."""
+    expected = walk_of(d2l.load_translator(*DEFAULT[language].split("-")), SOURCE, [])
+    weights = expected["encoder.block0.attention.weights"][:, 1]
+    values = expected["encoder.block0.attention.V"].view(6, 4, 16).norm(dim=-1)
+    head = int(weights.max(dim=1).values.argmax())
+    page = show(KIND, language)
+    page.get_by_role("radio", name="dog").click()
+    to_stop(page, "encoder.block0.attention")
+    said = page.locator(".said [role=status]").inner_text()
+    at_eos = int(weights[head].argmax()) == 5 and bool(values[5, head] < values[:, head].max() / 3)
+    wanted = [weights[head].max(), *([values[5, head], values[:, head].max()] if at_eos else [])]
+    assert numbers_in(said) == pytest.approx([float(one) for one in wanted], abs=0.051)
+    assert at_eos or language == "vi"  # there the period is looked at
+
+
+def test_a_stop_is_announced_with_its_name_and_what_it_says(show: Any) -> None:
     page = show(KIND)
-    send(page)
-    page.get_by_role("button", name="Next").click()
-    status = page.locator(".panel [role=status]")
-    expect(status).to_contain_text("Encoder: + position A row of sines and cosines")
-    expect(status).to_contain_text("6 tokens × 64 numbers")
+    to_stop(page, "encoder.block0.ffn")
+    status = page.locator(".said [role=status]")
+    expect(status).to_contain_text("Encoder, block 1: feed-forward network.")
+    expect(status).to_contain_text(re.compile(r"\d+ of 768 numbers are 0"))
     page.locator("[role=radio][aria-checked=true]").press("ArrowDown")
-    expect(status).to_contain_text(re.compile(r"^Position vectors: “drinks”, column 1: 0\.909"))
-    page.evaluate("leave()")
+    expect(status).to_contain_text("row of “dog”")
 
 
 # ---- the model comes when it is asked for
 
 
-def test_nothing_comes_before_the_first_touch_and_nothing_moves_when_it_comes(show_apart: Any) -> None:
+def test_it_begins_with_numbers_and_the_model_comes_at_the_first_touch(show_apart: Any) -> None:
     page = show_apart(KIND, width=375)
-    page.clock.install()
     fetched: list[str] = []
-    page.on("request", lambda request: fetched.append(request.url))
-    page.keyboard.press("Tab")
+    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
+    assert len(levels(page.locator("[data-key=heat-0]"))) > 300
     page.mouse.move(100, 300)
-    page.clock.run_for(5000)
+    page.wait_for_timeout(300)
     assert fetched == []
-    places = """() => [...document.querySelectorAll(".d2l-block :is(button, p, figure, .rows, ol)")]
-        .filter((node) => node.checkVisibility() && !node.closest(".invite, .unseen"))
-        .map((node) => { const { x, y, width, height } = node.getBoundingClientRect();
-            return [node.className, x, y + scrollY, width, height]; })"""
-    before = page.evaluate(places)
-    send(page)
-    assert [url.rpartition("/")[2] for url in fetched] == ["en-fr.safetensors"]
-    assert page.evaluate(places) == before
+    page.get_by_role("button", name="Next →").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".heading")).to_have_text("Encoder: + position")
+    assert fetched == ["en-fr.safetensors"]
     assert page.evaluate("document.activeElement.textContent") == "Next →"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_direction_is_that_of_the_page(show: Any, language: str) -> None:
     page = show(KIND, language)
-    assert page.locator("select").first.input_value() == DEFAULT[language]
+    assert page.locator(".more select").first.input_value() == DEFAULT[language]
 
 
 def test_another_direction_brings_another_model(show: Any) -> None:
     page = show(KIND)
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
-    send(page)
+    to_stop(page, "encoder.position")
+    page.locator(".more summary").click()
     page.get_by_label("From → to").select_option("vi-en")
-    expect(page.locator(".invite")).to_be_hidden()
-    assert page.locator(".tokens [role=radio]").first.inner_text() == "con"
+    expect(page.locator(".tokens [role=radio]").first).to_have_text("con")
     page.get_by_label("Sentence").select_option(index=1)
-    assert page.locator(".tokens [role=radio]").first.inner_text() == "anh"
+    expect(page.locator(".tokens [role=radio]").first).to_have_text("anh")
     page.get_by_label("From → to").select_option("en-fr")
+    expect(page.locator(".tokens [role=radio]").first).to_have_text("the")
     assert fetched == ["en-fr.safetensors", "vi-en.safetensors"]
 
 
 def test_a_model_that_does_not_come_is_asked_for_again(show: Any) -> None:
     page = show(KIND)
     page.evaluate("() => { real = fetch; fetch = async () => new Response('', { status: 404 }); }")
-    page.locator(".invite button").click()
-    expect(page.locator(".invite p")).to_contain_text("did not come")
-    page.locator("summary").first.click()
-    expect(page.locator("details p").first).to_contain_text("did not come")
+    page.get_by_role("button", name="Next →").click()
+    said = page.locator(".said [role=status]")
+    expect(said).to_contain_text(WORDS["en"]["failed"])
     page.evaluate("() => { fetch = real; }")
-    send(page)
+    said.get_by_role("button").click()
+    expect(page.locator(".heading")).to_have_text("Encoder: + position")
 
 
-# ---- links, answers
+# ---- tasks
+
+
+def task(page: Page, number: int) -> Locator:
+    for _ in range(number - 1):
+        page.locator(".task button").nth(2).click()
+    told = page.locator(".task [role=status]")
+    expect(page.locator(".task .title")).to_contain_text(f"{number}/4")
+    return told
+
+
+def do_task(page: Page, number: int, language: str) -> None:
+    """Do a task as its text asks for it."""
+    following = page.locator(".walk .next")
+    heading = page.locator(".heading")
+    names = WORDS[language]["parts"] | WORDS[language]["names"]
+    if number == 1:
+        for name in ("position", "attention"):
+            following.click()
+            expect(heading).to_contain_text(names[name])
+    elif number == 2:
+        page.locator(".scene select").select_option("V")
+    elif number == 3:
+        for name in ("embedding", "position", "attention1"):
+            following.click()
+            expect(heading).to_contain_text(names[name])
+    else:
+        page.locator(".candidates [role=radio]").first.focus()
+        page.keyboard.press("ArrowDown")
+        following.click()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_task_is_ticked_by_doing_it(show: Any, language: str) -> None:
+    page = show(KIND, language)
+    translator = d2l.load_translator(*DEFAULT[language].split("-"))
+    expected = walk_of(translator, SOURCE, [])
+    weights, values = (expected[f"encoder.block0.attention.{name}"] for name in ("weights", "V"))
+    values = values.view(6, 4, 16).norm(dim=-1)
+    head = int(weights[:, 1, 5].argmax())
+    top = torch.softmax(expected["decoder.logits"][0], dim=0).topk(2).values.tolist()
+    wanted = [
+        [float(weights[:, 0, 1:5].max())],
+        [float(one) for one in (weights[head, 1, 5], values[5, head], values[1, head])],
+        [1.0],
+        top,
+    ]
+    for number in range(1, 5):
+        told = page.locator(".task [role=status]")
+        expect(page.locator(".task .title")).to_contain_text(f"{number}/4")
+        expect(told).to_have_attribute("data-done", "false")
+        do_task(page, number, language)
+        expect(told).to_have_attribute("data-done", "true")
+        assert told.inner_text().startswith("✓") and "{" not in told.inner_text()
+        assert numbers_in(told.inner_text()) == pytest.approx(wanted[number - 1], abs=0.051)
+        assert page.locator(".marks [data-done=true]").count() == number
+        if number < 4:
+            page.locator(".task button").nth(2).click()
+    assert translator(SENTENCE).text in told.inner_text()
+
+
+def test_a_task_is_not_ticked_by_something_like_it(show: Any) -> None:
+    page = show(KIND)
+    told = task(page, 2)
+    expect(page.locator(".heading")).to_have_text("Encoder, block 1: self-attention")
+    page.locator(".scene select").select_option("K")
+    to_stop(page, "encoder.block1.attention")
+    page.locator(".scene select").select_option("V")
+    assert told.get_attribute("data-done") == "false"
+    page.locator(".task button").nth(2).click()
+    page.locator(".task button").nth(2).click()
+    expect(page.locator(".heading")).to_have_text("Decoder: dense layer and softmax")
+    page.locator(".walk .next").click()  # what the model would have written
+    expect(page.locator(".heading")).to_have_text("Decoder: embedding")
+    assert told.get_attribute("data-done") == "false"
+
+
+# ---- links
 
 
 def test_a_link_shows_what_was_shared(show: Any) -> None:
     page = show(KIND)
-    send(page)
+    page.locator(".more summary").click()
     page.get_by_label("Sentence").select_option("He's calm.")
-    page.locator("[aria-label='Decoder: dense layer and softmax']").click()
+    expect(page.locator(".tokens button").first).to_have_text("he's")
+    to_stop(page, "decoder.softmax")
     page.get_by_role("button", name="Feed “").click()
-    page.locator("[aria-label='Decoder, block 2: cross-attention']").click()
+    to_stop(page, "decoder.block1.attention2")
     page.get_by_label("Tensor").select_option("K")
     page.wait_for_url(lambda url: '"tensor":"K"' in unquote_plus(url) and "block1.attention2" in url)
     seen = page.locator(".scene").inner_text()
     again = show(KIND, query=page.evaluate("location.search"))
-    send(again)
+    expect(again.locator(".heading")).to_have_text("Decoder, block 2: cross-attention")
     assert again.locator(".scene").inner_text() == seen
 
 
 @pytest.mark.parametrize(
     "bad",
     [
-        {"direction": "en-de", "stop": "decoder.block9.ffn", "sentence": "<b>", "tensor": "weights"},
+        {"direction": "en-de", "stop": "decoder.block9.ffn", "sentence": "<b>", "tensor": "scores"},
         {"direction": "__proto__", "token": 1e9, "mark": -7, "written": "<eos> le"},
-        {"written": "no such token anywhere " * 9, "token": None},
+        {"written": "no such token anywhere " * 9, "token": None, "task": 1.5},
     ],
 )
 def test_a_link_of_nonsense_shows_the_beginning(show: Any, bad: dict[str, Any]) -> None:
     page = show(KIND, query=asked("block", **bad))
-    send(page)
     assert current(page) == "Encoder: embedding"
-    assert page.locator("select").first.input_value() == "en-fr"
-    assert page.locator(".tokens [role=radio]").all_inner_texts() == SOURCE
-    page.locator("[aria-label='Decoder: embedding']").click()
-    assert page.locator(".word").all_inner_texts() == ["<bos>"]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_answers_are_computed_from_the_model(show: Any, language: str) -> None:
-    page = show(KIND, language)
-    for summary in page.locator("summary").all():
-        summary.click()
-    texts = page.locator("details p")
-    expect(texts.last).to_contain_text("0.")
-    answers = texts.all_inner_texts()
-    assert not any("{" in text for text in answers)
-    translator = d2l.load_translator(*DEFAULT[language].split("-"))
-    expected = walk_of(translator, SOURCE, [])
-    lengths = expected["encoder.embedding"].norm(dim=1)
-    told = [5.66, float(lengths.min()), float(lengths.max())]
-    assert numbers_in(answers[0])[:3] == pytest.approx(told, abs=0.0051)
-    heads = torch.stack([expected[f"encoder.block{b}.attention.weights"] for b in (0, 1)])
-    assert numbers_in(answers[1])[-1] == pytest.approx(float(heads.max()), abs=0.00051)
-    shares = [float((expected[f"encoder.block{b}.ffn.relu"] == 0).float().mean()) for b in (0, 1)]
-    assert [int(one) for one in re.findall(r"(\d+) %", answers[2])] == [round(100 * one) for one in shares]
-    top = torch.softmax(expected["decoder.logits"][0], dim=0).topk(2)
-    assert numbers_in(answers[4])[:2] == pytest.approx(top.values.tolist(), abs=0.00051)
-    assert translator(SENTENCE).text in answers[4]
+    assert page.locator(".more select").first.input_value() == "en-fr"
+    assert tokens(page) == SOURCE
+    to_stop(page, "decoder.embedding")
+    assert tokens(page) == ["<bos>"]
 
 
 # ---- how it looks
 
 BEYOND = """() => [...document.querySelectorAll("#here *")]
-    .filter((node) => node.checkVisibility() && !node.closest(".unseen"))
+    .filter((node) => node.checkVisibility() && !node.closest(".unseen") && !node.closest(".boxes"))
     .filter((node) => node.getBoundingClientRect().right > innerWidth + 0.5)
     .map((node) => node.outerHTML.slice(0, 80))"""
 STOPS_TO_SEE = (
@@ -472,29 +575,23 @@ def pseudo_source(monkeypatch: Any) -> str:
 def test_nothing_runs_over_the_edge(show: Any, monkeypatch: Any, language: str, width: int) -> None:
     source = pseudo_source(monkeypatch) if language == "pseudo" else None
     page = show(KIND, "en" if source else language, width=width, source=source)
-    page.locator(".invite button").click()
-    expect(page.locator(".invite")).to_be_hidden()
-    for chip in page.locator(".map button").all():
-        chip.click()
+    for stop in ENCODER + DECODER:
+        to_stop(page, stop)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(BEYOND) == []
-        outside = page.locator(".heads svg text").evaluate_all(
-            """(all) => all.filter((text) => {
-                const [inner, outer] = [text, text.ownerSVGElement].map((one) => one.getBoundingClientRect());
-                return inner.left < outer.left - 1 || inner.right > outer.right + 3;
-            }).map((text) => text.textContent)"""
+        cut = page.locator(".chip, .walk button, .counter").evaluate_all(
+            """(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1)
+                .map((one) => one.textContent)"""
         )
-        assert outside == []
+        assert cut == []
 
 
 def test_no_word_is_left_in_english(show: Any, monkeypatch: Any) -> None:
     page = show(KIND, "en-XA", source=pseudo_source(monkeypatch))
-    assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
-    page.locator(".invite button").click()
-    expect(page.locator(".invite")).to_be_hidden()
-    for chip in page.locator(".map button").all():
-        chip.click()
-        assert page.evaluate(LEFT_IN_ENGLISH, [[], "body"]) == []
+    quoted = [word for text in page.evaluate("numbers.SENTENCES.en") for word in re.findall(r"\w+", text)]
+    for stop in ENCODER + DECODER:
+        to_stop(page, stop)
+        assert page.evaluate(LEFT_IN_ENGLISH, [quoted, "body"]) == []
 
 
 @pytest.mark.parametrize(
@@ -507,34 +604,85 @@ def test_axe_finds_nothing(show: Any, language: str, theme: str, width: int) -> 
     page = show(KIND, language, theme=theme, width=width)
     page.evaluate(AXE)
     check = "axe.run('main', { rules: { region: { enabled: false } } }).then((found) => found.violations)"
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in page.evaluate(check)] == []
-    send(page)
-    for stop in STOPS_TO_SEE:
-        page.locator(".map button").nth((ENCODER + DECODER).index(stop)).click()
+    for stop in ("encoder.embedding", *STOPS_TO_SEE):
+        to_stop(page, stop)
         found = page.evaluate(check)
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == [], stop
-
-
-def test_nothing_moves_by_itself(show: Any) -> None:
-    page = show(KIND)
-    send(page)
-    assert page.evaluate("document.getAnimations().length") == 0
-    # but for the rule that all explorers have: with reduced motion nothing moves
-    source = module_source(KIND, "en").replace("{animation:none !important;transition:none !important}", "")
-    assert "transition" not in source and "animation:" not in source
-
-
-def test_leaving_says_nothing_more(show_apart: Any) -> None:
-    page = show_apart(KIND)
-    page.clock.install(time=0)
-    send(page)
-    page.clock.pause_at(100_000)
-    page.get_by_role("button", name="Next").click()
-    page.evaluate("leave()")
-    page.clock.run_for(5000)
-    assert "position" not in page.locator(".panel [role=status]").inner_text()
 
 
 def test_it_is_an_explorer_of_the_course() -> None:
     shown = d2l.explorer(KIND)
     assert shown.plain == f"<{KIND} {KIND}>" and words("en")["explorers"]["shown_here"] in shown.stored
+
+
+def test_the_module_is_small() -> None:
+    for language in LANGUAGES:
+        assert len(gzip.compress(module_source(KIND, language).encode())) <= 26_000
+
+
+# ---- seen
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with site_of(KIND, tmp_path_factory.mktemp("block-book")) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
+    with visits(browser, pages, KIND) as open_page:
+        yield open_page
+
+
+@pytest.mark.parametrize("kind", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_picture_controls_and_task_are_in_view_together(
+    visit: Callable[..., Page], kind: dict[str, Any], language: str
+) -> None:
+    page = visit(kind, language)
+    root = page.locator(f"[data-widget={KIND}]")
+    marked = root.locator("[data-look]")
+    assert marked.evaluate_all("all => all.map((one) => one.dataset.look)") == [
+        "task", "picture", "picture", "control",
+    ]  # fmt: skip
+    places = {}
+    for number in range(1, 5):
+        do_task(page, number, language)
+        expect(page.locator(".task [role=status]")).to_have_attribute("data-done", "true")
+        root.evaluate(UNDER_HEADER)
+        page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished))")
+        assert unseen(marked, page.locator(".tokens button"), page.locator(".walk button")) == []
+        assert root.evaluate(TOO_SMALL) == []
+        assert root.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+        if number < 4:
+            page.locator(".task button").nth(2).click()
+    for stop in STOPS_TO_SEE:  # wherever the reader is, the buttons stay where they are
+        to_stop(page, stop)
+        root.evaluate(UNDER_HEADER)
+        places[stop] = page.locator(".walk .next").evaluate("e => Math.round(e.getBoundingClientRect().top)")
+    assert len(set(places.values())) == 1, places
+
+
+def test_a_swipe_up_that_begins_anywhere_scrolls_the_page(visit: Callable[..., Page]) -> None:
+    page = visit(PHONE, "en")
+    root = page.locator(f"[data-widget={KIND}]")
+    parts = (".map", ".tokens button", "[data-key=heat-0]", ".walk .next", ".task")
+    before = page.locator(".scene").inner_text()
+    for part in parts:
+        assert swipe(page, page.locator(part).first, 4, -160) > 60, part
+        assert page.locator(".scene").inner_text() == before, part
+        root.evaluate(UNDER_HEADER)
+
+
+def test_with_reduced_motion_nothing_moves_by_itself(visit: Callable[..., Page]) -> None:
+    moving = "() => document.getAnimations().filter((one) => one.effect.target.closest('.d2l-block')).length"
+    for motion, moves in (("no-preference", True), ("reduce", False)):
+        page = visit(DESK, "en", reduced_motion=motion)
+        to_stop(page, "encoder.position")
+        page.evaluate("() => document.getAnimations().forEach((one) => one.finish())")
+        moved = page.evaluate(
+            f"async () => {{ document.querySelectorAll('.chip')[4].click(); "
+            f"await new Promise(requestAnimationFrame); return ({moving})(); }}"
+        )
+        assert bool(moved) is moves, motion

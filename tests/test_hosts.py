@@ -312,16 +312,16 @@ def test_plane_explorer(host: Host) -> None:
 
 
 def test_block_explorer(host: Host) -> None:
-    """Its weights come when a key is pressed on the map: as a file, or from the kernel."""
+    """It begins with numbers; its weights come with the first step on: as a file, or from the kernel."""
     explorer = host.explorer("block-explorer")
+    assert explorer.get_by_role("slider").first.get_attribute("aria-valuetext") == "“the”, column 1: −0.66"
     explorer.locator("[aria-current=step]").focus()
-    for _ in range(2):  # JupyterLab has shortcuts for arrow keys of its own
-        explorer.page.keyboard.press("ArrowRight")
-    assert explorer.locator(".heading").inner_text() == "Encoder, block 1: self-attention"
-    explorer.locator(".invite").wait_for(state="hidden", timeout=PATIENCE)
-    assert re.fullmatch(r"dog → \S+ 0\.\d{3}", explorer.locator(".heads figcaption").first.inner_text())
+    for place in ("Encoder: + position", "Encoder, block 1: self-attention"):
+        explorer.page.keyboard.press("ArrowRight")  # JupyterLab has shortcuts for arrow keys of its own
+        explorer.locator(".heading").get_by_text(place, exact=True).wait_for(timeout=PATIENCE)
     explorer.locator("[role=radio][aria-checked=true]").press("ArrowDown")
-    assert explorer.locator("[role=radio][aria-checked=true]").inner_text() == "drinks"
+    assert explorer.locator("[role=radio][aria-checked=true]").inner_text() == "dog"
+    expect(explorer.locator(".said [role=status]")).to_contain_text("“dog” looks most at “<eos>”")
 
 
 def test_translator_explorer(host: Host) -> None:

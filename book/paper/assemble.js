@@ -9,10 +9,6 @@ const folder = new URL(".", location.href).pathname; // of this language
 const main = document.querySelector("main");
 // what names other elements of the page by their ids
 const REFERRING = ["aria-labelledby", "aria-describedby", "aria-controls", "headers", "for"];
-// Explorers that wait for a click before they show something: what to press, and what is there afterwards.
-const POSES = {
-  "block-explorer": [".invite button", ".invite[hidden]"],
-};
 
 const html = (markup) => document.createRange().createContextualFragment(markup);
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
@@ -141,12 +137,7 @@ async function showExplorers() {
   const checkpoint = (direction) => addressOf(`checkpoints/${direction}.safetensors`);
   const { show } = await load("widgets");
   for (const place of document.querySelectorAll(".d2l-widget")) {
-    const kind = place.dataset.widget;
     await show(place, { load, checkpoint, stateOf: () => ({}), answers: () => ({}), keepAnswer() {} });
-    if (!POSES[kind]) continue;
-    const [press, shown] = POSES[kind];
-    place.querySelector(press).click();
-    await until(() => place.querySelector(shown), kind);
   }
 }
 

@@ -69,31 +69,10 @@ export function moments(row) {
 /** How many numbers of a row are 0. */
 export const zeros = (row) => row.reduce((count, value) => count + (value === 0), 0);
 
-/** The largest weight in all heads of the encoder: {weight, block, head, from, to}. */
-export function sharpest(seen) {
-  let found = { weight: 0 };
-  for (let block = 0; block < SIZES.num_layers; block++)
-    seen[`encoder.block${block}.attention.weights`].forEach((rows, head) =>
-      rows.forEach((row, from) =>
-        row.forEach((weight, to) => {
-          if (weight > found.weight) found = { weight, block, head, from, to };
-        }),
-      ),
-    );
-  return found;
-}
-
-/** What a reader may find out about a sentence, for the things to try. */
-export function findings(model, { encoded, seen }) {
-  const { num_layers: layers, num_hiddens: d } = model.config;
-  const lengths = seen["encoder.embedding"].map((row) => Math.hypot(...row));
-  const silent = Array.from({ length: layers }, (_, block) => {
-    const hidden = seen[`encoder.block${block}.ffn.relu`];
-    return hidden.reduce((sum, row) => sum + zeros(row), 0) / (hidden.length * hidden[0].length);
-  });
-  const [first, second] = candidates(decoderWalk(model, encoded, [])["decoder.logits"][0], 2);
+/** The model's own first token, the runner-up, and the sentences that begin with each. */
+export function runnerUp(model, encoded) {
+  const [own, second] = candidates(decoderWalk(model, encoded, [])["decoder.logits"][0], 2);
   const text = (chosen) =>
     model.text(greedy(model, encoded, { chosen }).flatMap(({ number }) => (number === EOS ? [] : [number])));
-  const [best, other] = [text([]), text([second.number])];
-  return { position: Math.sqrt(d / 2), lengths, sharpest: sharpest(seen), silent, first, second, best, other };
+  return { own, second, best: text([]), other: text([second.number]) };
 }
