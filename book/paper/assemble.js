@@ -123,14 +123,6 @@ function captionExplorers(article, page) {
   }
 }
 
-/** Wait until something is there, at most half a minute. */
-async function until(found, what) {
-  for (let tries = 0; !found(); tries++) {
-    if (tries > 600) throw new Error(`${what} does not come`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 async function showExplorers() {
   const addressOf = (name) => new URL(`_static/${name}`, location.href).href;
   const load = (name) => import(addressOf(`${name}.js`));
@@ -141,24 +133,12 @@ async function showExplorers() {
   }
 }
 
-/** Questions below a picture and the answers that are folded into them, as two lists; null: it has none. */
-async function foldedTries(place, kind) {
-  const list = place.querySelector(".d2l-tries");
-  if (!list) return null;
-  const folded = [...list.querySelectorAll("details")];
-  for (const one of folded) one.open = true;
-  await until(() => folded.every((one) => one.lastElementChild.textContent !== "…"), `an answer of the ${kind}`);
-  list.remove();
-  const items = (part) => folded.map((one) => element("li", {}, ...one.querySelector(part).childNodes));
-  return ["summary", "summary ~ *"].map((part) => element("ol", {}, ...items(part)));
-}
-
 /** What an explorer asks its reader to try stands below its picture; the answers go to the solutions. */
 async function printTries() {
   for (const place of document.querySelectorAll(".d2l-widget")) {
     const kind = place.dataset.widget;
     const { default: widget } = await import(new URL(`_static/widgets/${kind}.js`, location.href).href);
-    const lists = (await foldedTries(place, kind)) ?? widget.printed?.();
+    const lists = widget.printed?.();
     if (!lists) continue;
     const chapter = place.closest(".chapter").id;
     const id = `tries-${chapter}-${kind}`;

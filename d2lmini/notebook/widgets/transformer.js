@@ -22,7 +22,7 @@
 import { joinTokens } from "./tokens.js";
 
 // <unk> <pad> <bos> <eos> are the first four tokens of every vocabulary
-export const UNK = 0;
+const UNK = 0;
 export const BOS = 2;
 export const EOS = 3;
 const EPSILON = 1e-5; // of PyTorch's layer norm
