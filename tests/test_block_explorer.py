@@ -334,6 +334,7 @@ def test_a_token_is_followed_through_the_stops_and_its_row_travels(show: Any) ->
 def test_a_row_of_a_picture_is_chosen_by_a_click_and_read_by_keys(show: Any) -> None:
     page = show(KIND)
     picture = page.locator("[data-key=heat-0]")
+    page.wait_for_function("!document.getAnimations().length")  # it has come to its place
     box = picture.bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] * 10.5 / 64, box["y"] + box["height"] * 3.5 / 6)
