@@ -363,6 +363,24 @@ def test_language_menu_keeps_page_and_section(small):
     assert small.page.url.endswith("/vi/index.html")
 
 
+def test_another_language_opens_at_the_same_cell(visit):
+    visit.open("en/self-attention.html")
+    visit.page.locator("html[data-measured]").wait_for()
+    cells = "() => [...document.querySelectorAll('article .cell')].map((cell) => cell.getBoundingClientRect().top)"
+    wanted = 7
+    visit.page.evaluate(f"scrollBy({{ top: ({cells})()[{wanted}] - 300, behavior: 'instant' }})")
+    before = visit.at_rest(cells)[wanted]
+    for language in ("vi", "zh"):
+        for part in (".languages summary", f".languages a[data-language={language}]"):
+            box = visit.page.locator(part).bounding_box()
+            visit.page.mouse.click(box["x"] + 9, box["y"] + 9)  # `click` would scroll first
+        visit.page.wait_for_url(f"**/{language}/self-attention.html#*")
+        visit.page.locator("html[data-measured]").wait_for()
+        assert abs(visit.at_rest(cells)[wanted] - before) <= 2, language
+    visit.open("en/self-attention.html")  # a visit of its own begins at the top
+    assert visit.at_rest("() => scrollY") == 0
+
+
 def test_theme_goes_round_and_is_remembered(small):
     small.page.emulate_media(color_scheme="light")
     small.open("en/index.html")

@@ -39,7 +39,10 @@ themeButton.addEventListener("click", () => {
 darkSystem.addEventListener("change", showTheme);
 showTheme();
 
-// Which section is being read: marked in the page's contents, kept by a change of language.
+// Which section is being read: marked in the page's contents. A change of language keeps it, and the place of the
+// heading or cell in the middle of the window.
+const topOf = (node) => node.getBoundingClientRect().top;
+const marks = [...document.querySelectorAll("article :is(h1, h2, h3, .cell)")];
 const headings = [...document.querySelectorAll("article :is(h1, h2, h3)[id]")];
 const entries = new Map();
 for (const link of document.querySelectorAll(".contents a[href^='#']"))
@@ -52,7 +55,7 @@ function findSection() {
   const line = innerHeight * (0.3 + 0.7 * Math.max(0, 1 - left / innerHeight));
   let current = headings[0];
   for (const heading of headings) {
-    const { top } = heading.getBoundingClientRect();
+    const top = topOf(heading);
     if (top <= line) current = heading;
     if (left < innerHeight && location.hash === `#${heading.id}` && top >= 0 && top <= innerHeight) {
       current = heading;
@@ -75,7 +78,11 @@ for (const link of document.querySelectorAll("a[data-language]"))
   link.addEventListener("click", () => {
     remember("d2lmini-language", link.dataset.language);
     findSection();
-    if (scrollY > 200 || location.hash) link.hash = section;
+    if (scrollY < 200 && !location.hash) return;
+    link.hash = section;
+    const [middle, far] = [innerHeight / 2, (one) => Math.abs(topOf(one) - middle)];
+    const near = marks.filter((one) => one.checkVisibility()).reduce((a, b) => (far(a) < far(b) ? a : b));
+    remember("d2lmini-mark", { path: link.pathname, mark: marks.indexOf(near), top: topOf(near) });
   });
 // The report of a mistake names the section that is being read.
 for (const link of document.querySelectorAll(".to-report"))
@@ -172,10 +179,13 @@ if (CSS.supports("overflow-anchor", "auto")) {
   const lines = [...document.querySelectorAll("article :is(h1, h2, h3, p, li, pre, table, .d2l-widget)")].filter(
     (line) => !line.parentElement.closest(".d2l-widget"),
   );
-  const topOf = (node) => node.getBoundingClientRect().top;
+  let kept = recall("d2lmini-mark");
+  if (kept) remember("d2lmini-mark", null);
+  if (kept?.path !== location.pathname) kept = null;
   const goBack = () => {
     const { line, top } = history.state || {};
     if (lines[line]) scrollBy(0, topOf(lines[line]) - top);
+    else if (marks[kept?.mark]) scrollBy(0, topOf(marks[kept.mark]) - kept.top);
     else if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
     else scrollTo(0, 0);
   };
@@ -186,7 +196,8 @@ if (CSS.supports("overflow-anchor", "auto")) {
     if (touched || "presenting" in root.dataset) return;
     goBack();
     // what comes into view is laid out in the frames that follow, and moves what is below
-    if (!("measured" in root.dataset)) requestAnimationFrame(hold);
+    if ("measured" in root.dataset) kept = null;
+    else requestAnimationFrame(hold);
   };
   if (history.state || location.hash) hold();
   addEventListener("popstate", goBack);
