@@ -366,7 +366,8 @@ def test_language_menu_keeps_page_and_section(small):
 def test_another_language_opens_at_the_same_cell(visit):
     visit.open("en/self-attention.html")
     visit.page.locator("html[data-measured]").wait_for()
-    cells = "() => [...document.querySelectorAll('article .cell')].map((cell) => cell.getBoundingClientRect().top)"
+    top = "(cell) => cell.getBoundingClientRect().top"
+    cells = f"() => [...document.querySelectorAll('article .cell')].map({top})"
     wanted = 7
     visit.page.evaluate(f"scrollBy({{ top: ({cells})()[{wanted}] - 300, behavior: 'instant' }})")
     before = visit.at_rest(cells)[wanted]

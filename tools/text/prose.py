@@ -74,7 +74,7 @@ def prose(markdown: str) -> str:
     text = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "X", text, flags=re.S)
     text = re.sub(r"(?<!\\)\$[^$]+\$", "X", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"<[^>\s][^>]*>", "", text)
+    text = re.sub(r"<(?!(?:bos|eos|unk|pad)>)[^>\s][^>]*>", "", text)
     text = re.sub(r"https?://\S+", "", text)
     # Markdown asks for a space after punctuation in bold, **为什么？** 看; Chinese typography does not.
     text = re.sub(r"(?<=[，。：；！？）”])(\*+) | (\*+)(?=[（“])", r"\1\2", text)
