@@ -8,6 +8,7 @@ import { Slider } from "./slider.js";
 import { fill, grouped, signed } from "./text.js";
 import { h } from "./vendor/preact/preact.min.js";
 import words from "course:words";
+import BESIDE from "./beside.css";
 import STYLE from "./rotary-explorer.css";
 
 const WIDTHS = [2, 4, 8, 16, 32];
@@ -220,7 +221,7 @@ function sentence({ m, n, pair }, { pairs, list, distance, sum }) {
 function View(parts) {
   const { state, now, wide } = parts;
   return h("div", { class: "desk" },
-    h("div", { class: "side" }, h(Task, parts), h(Controls, parts)),
+    h("div", { class: "beside" }, h(Task, parts), h(Controls, parts)),
     h(Face, parts), wide && h(Clocks, parts), h(Curve, parts),
     h("p", { class: "said", role: "status" }, sentence(state, now)), h(More, parts, !wide && h(Clocks, parts)));
 }
@@ -235,4 +236,4 @@ function begun({ m, n, dims, base, content, pair }) {
   };
 }
 
-export default printable({ name: "rotary", style: STYLE, start: START, tasks: TASKS, View, derived, begun });
+export default printable({ name: "rotary", style: BESIDE + STYLE, start: START, tasks: TASKS, View, derived, begun });
