@@ -265,7 +265,12 @@ def test_claims_stand_under_their_headings(page: Page, language: str) -> None:
     """In the list of slides, too; a formula in them is typeset."""
     sections = talk_of(language)["sections"]
     present(page, language, place="?present=1#projections")
-    shown = page.locator("article h2[data-part='on'] + .slides-claim")
+    shown = page.locator("article h2[data-part='on'] + .slides-claim[data-part='on']")
+    for _ in range(30):  # after the guess
+        if shown.count():
+            break
+        page.keyboard.press("PageDown")
+    assert page.url.endswith("#projections")
     assert shown.locator("math").count() == sections["projections"]["claim"].count("<math") > 0
     assert shown.locator("math").first.bounding_box()
     page.keyboard.press("o")
@@ -275,6 +280,28 @@ def test_claims_stand_under_their_headings(page: Page, language: str) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".slides-bar")).to_have_count(0)
     expect(page.locator(".slides-claim").first).to_be_hidden()
+
+
+def test_a_claim_waits_until_a_prediction_was_asked_for(page: Page) -> None:
+    """Else it would answer the card that stands below it."""
+    present(page)
+    reading = """() => {
+        const shown = (at) => [...document.querySelectorAll(at)].some((node) => node.checkVisibility(
+            { visibilityProperty: true }));
+        const heading = document.querySelector(":is(h1, h2, h3)[data-part=on]");
+        return [heading.textContent, shown("[data-kind=predict]"), shown(".slides-claim[data-part=on]")];
+    }"""
+    asked, told = [], []
+    for _ in range(120):  # steps: more than there are
+        heading, asks, claims = page.evaluate(reading)
+        if asks and heading not in asked:
+            assert not claims and heading not in told
+            asked.append(heading)
+        if claims:
+            told.append(heading)
+        page.keyboard.press("PageDown")
+    assert count(page)[0] == count(page)[1]
+    assert asked and set(asked) < set(told)
 
 
 def test_a_number_and_enter_jump(page: Page) -> None:

@@ -90,9 +90,10 @@ function setSteps(slide) {
 
 /**
  * Cut blocks, of which each knows its height and the least it can do with, into slides: {heading, part, blocks, said,
- * steps, turns}. Sections are not mixed; on a slide that turns, the exercises come one by one in the same place.
+ * steps, turns, claims, isLate}. Sections are not mixed; on a slide that turns, the exercises come one by one in the
+ * same place. One slide of a section says what it claims: from the beginning, or late, with its last step.
  *
- * @param room how much there is below a heading on its first slide, and on the others
+ * @param room how much there is on a slide below its heading and claim
  */
 export function cut(blocks, room) {
   const slides = [];
@@ -100,7 +101,12 @@ export function cut(blocks, room) {
     const own = blocks.filter((block) => block.heading === heading);
     let slide;
     const waiting = []; // paragraphs of which it is not known yet to which slide they belong
-    const open = () => slides.push(slide = { heading, part: (slide?.part || 0) + 1, blocks: [], said: [] });
+    const asking = own.findLast(({ node }) => node.querySelector("[data-kind=predict]"));
+    let claims = !asking; // the next slide says what the section claims: after what is to be predicted
+    const open = () => {
+      slides.push(slide = { heading, part: (slide?.part || 0) + 1, blocks: [], said: [], claims });
+      claims = false;
+    };
     open();
     for (const unit of unitsOf(own)) {
       const [{ kind }] = unit;
@@ -108,7 +114,7 @@ export function cut(blocks, room) {
         waiting.push(unit[0]);
         continue;
       }
-      const most = () => room(heading, slide.part) * SQUEEZED;
+      const most = () => room(slide) * SQUEEZED;
       const alone = kind === "explorer";
       const onlyExercises = kind === "exercise" && slide.blocks.every((block) => block.kind === kind);
       // for a formula the code before it scrolls
@@ -124,8 +130,10 @@ export function cut(blocks, room) {
         const full = slide.blocks.length && sum([...slide.blocks, block], "least") > most();
         if (full && block.kind !== "item" && !slide.turns) open();
         slide.blocks.push(block);
+        claims ||= block === asking;
       }
     }
+    if (claims) Object.assign(slide, { claims, isLate: true });
     slide.said.push(...waiting);
   }
   slides.forEach(setSteps);

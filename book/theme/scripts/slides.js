@@ -32,7 +32,7 @@ let listening; // to what happens, while presenting
 let wakeLock; // keeps the screen on
 
 const titleOf = ({ heading }) => textOf(heading);
-const claimOf = ({ heading }) => heading.parentElement.querySelector(":scope > .slides-claim");
+const claimOf = (heading) => heading.parentElement.querySelector(":scope > .slides-claim");
 const first = () => ({ slide: 0, step: 0 });
 const topOf = (node) => node.getBoundingClientRect().top;
 const current = () => deck.slides[position.slide];
@@ -61,12 +61,13 @@ function measure() {
     node.style.setProperty("--slides-least", `${block.least - gap}px`);
   }
   const headings = [...new Set(deck.blocks.map(({ heading }) => heading))];
-  const room = () => new Map(headings.map((heading) =>
-    [heading, inside + gap - heightOf(heading) - heightOf(claimOf({ heading }))]));
+  const room = () => new Map(headings.map((heading) => [heading, inside + gap - heightOf(heading)]));
   const rooms = [room()];
+  const claims = new Map(headings.map((heading) => [heading, heightOf(claimOf(heading))]));
   article.dataset.kind += " continued";
   rooms.push(room());
-  return cut(deck.blocks, (heading, part) => rooms[Math.min(part, 2) - 1].get(heading));
+  return cut(deck.blocks, ({ heading, part, claims: isThere }) =>
+    rooms[Math.min(part, 2) - 1].get(heading) - (isThere ? claims.get(heading) : 0));
 }
 
 const sizeOf = (text) => {
@@ -91,7 +92,9 @@ function cutAnew() {
 /** Show the blocks of a slide, and nothing else. */
 function arrange(slide, step) {
   for (const node of article.querySelectorAll("[data-part]")) node.dataset.part = "off";
-  for (const node of [slide.heading, claimOf(slide)]) if (node) node.dataset.part = "on";
+  slide.heading.dataset.part = "on";
+  const claim = slide.claims && claimOf(slide.heading);
+  if (claim) claim.dataset.part = slide.isLate && step < slide.steps ? "later" : "on";
   let hidden = slide.turns ? "off" : "later";
   for (const block of slide.blocks) {
     if (block.kind === "exercise") hidden = "off"; // it has the room for its answers
@@ -190,7 +193,7 @@ const commands = {
   go: (slide) => show({ slide: Math.max(0, Math.min(deck.slides.length, slide) - 1), step: 0 }),
   leave: () => leave(),
   full: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.())?.catch(() => {}),
-  list: () => openList(deck.slides.map((slide) => ({ title: titleOf(slide), claim: claimOf(slide), ...slide })),
+  list: () => openList(deck.slides.map((slide) => ({ title: titleOf(slide), claim: claimOf(slide.heading), ...slide })),
     position.slide, (slide) => commands.go(slide + 1)),
   notes: () => openSpeaker() || bar.say(words.blocked),
   black: () => {
