@@ -12,6 +12,17 @@ from book import build as site_builder
 from d2lmini.language import LANGUAGES
 from d2lmini.notebook.widgets import stored_explorer
 
+SHOWN = {  # a page of the course that shows it
+    "attention-explorer": "multi-head-attention",
+    "block-explorer": "transformer",
+    "clock-explorer": "positional-encoding",
+    "listening-explorer": "index",
+    "path-explorer": "complexity",
+    "plane-explorer": "self-attention",
+    "rotary-explorer": "relative-positions",
+    "translator-explorer": "translation",
+    "writer-explorer": "language-model",
+}
 # at the top of the window, right under the site's header
 UNDER_HEADER = "e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 70, behavior: 'instant' })"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from engines import DESK, ENGINES, Engine, running
+from explorer_pages import SHOWN
 from making import ROOT, served
 from reader import KINDS, WORDS, answers
 
@@ -16,17 +17,6 @@ from d2lmini.notebook.content import exercise_state
 from d2lmini.notebook.widgets import EXPLORERS
 
 PAGES = page_names(table_of_contents(ROOT))
-SHOWN = {  # a page that shows it
-    "attention-explorer": "multi-head-attention",
-    "block-explorer": "transformer",
-    "clock-explorer": "positional-encoding",
-    "listening-explorer": "index",
-    "path-explorer": "complexity",
-    "plane-explorer": "self-attention",
-    "rotary-explorer": "relative-positions",
-    "translator-explorer": "translation",
-    "writer-explorer": "language-model",
-}
 WAKE = """async (selector) => {
   for (const late = performance.now() + 15000; performance.now() < late; ) {
     const place = document.querySelector(selector);

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from explorer_pages import SHOWN
 from making import served
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_site_scripts import packed
 
 from book.offline import explain_files
-from d2lmini.language import words
+from d2lmini.language import LANGUAGES, words
 
 WORDS = words("en")["site"]
 DESK = {"viewport": {"width": 1366, "height": 768}}
@@ -199,6 +200,31 @@ def test_the_presenter_sees_notes_place_time_and_buttons(
         assert inside and inside["width"] > 100 and inside["y"] + inside["height"] <= size[1]
     box = notes.bounding_box()
     assert box and box["height"] > size[1] / 5
+    context.close()
+
+
+@pytest.mark.parametrize("place", range(len(SHOWN) - 1))
+def test_an_explorer_on_a_slide_has_picture_control_and_task_on_one_screen(
+    browser: Browser, address: str, place: int
+) -> None:
+    """In the languages by turns: on the desk and on a phone each test of an explorer looks for itself."""
+    kind, name = [row for row in SHOWN.items() if row[1] != "index"][place]
+    context = browser.new_context(**DESK, bypass_csp=True, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{address}/{LANGUAGES[place % 3]}/{name}.html")
+    explorer = page.locator(f"[data-widget={kind}]")
+    section = explorer.evaluate("node => node.closest('section').querySelector('[id]').id")
+    page.goto(f"{page.url}?present=1#{section}")
+    page.locator(".slides-bar").wait_for()
+    for _ in range(20):
+        if explorer.is_visible():
+            break
+        page.keyboard.press("PageDown")
+    page.locator(f"[data-widget={kind}][data-awake]").wait_for()
+    page.wait_for_timeout(300)  # it is made to fit
+    for part in ("picture", "control", "task"):
+        shown = explorer.locator(f"[data-look~={part}]:visible")
+        assert shown.count() and unseen(shown) == [], part
     context.close()
 
 
