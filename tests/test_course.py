@@ -410,7 +410,7 @@ def test_its_help_says_what_all_adds_and_installs_nothing(code: str) -> None:
     told = run("-S", "test", "--help", D2LMINI_LANGUAGE=code)
     assert told.returncode == 0, told.stderr
     assert told.stdout == words(code)["setup"]["test_help"].format(command=course.COMMAND) + "\n"
-    assert "--all" in told.stdout and "JupyterLab" in told.stdout
+    assert "--all" in told.stdout and "JupyterLab" in told.stdout and "--engines" in told.stdout
 
 
 @pytest.mark.parametrize("arguments", [["-S"], ["-S", "lockstep"]])
