@@ -7,11 +7,8 @@ import FRAME from "./frame.css";
 
 /** Put an explorer into its place: its root, of a class, and a function that lets go of the page's theme. */
 export function frame(el, name, style, ...children) {
-  const root = element(
-    "div",
-    { class: `d2l-explorer ${name}`, role: "group", "aria-label": words.title, lang: language.tag },
-    ...children,
-  );
+  const named = { role: "group", "aria-label": words.title, lang: language.tag };
+  const root = element("div", { class: `d2l-explorer ${name}`, ...named }, ...children);
   el.append(root);
   return { root, undress: attachStyles(el, root, { frame: FRAME, [name]: style }) };
 }
