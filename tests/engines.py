@@ -87,8 +87,11 @@ class Engine:
         raise NotImplementedError
 
     def click(self, selector: str) -> None:
-        """Press what a selector finds first that can be seen, in its middle, as a mouse does."""
-        place = self.until(FIND, selector)
+        """Press what a selector finds first that can be seen, in its middle, once it rests there."""
+        place = None
+        while (found := self.until(FIND, selector)) != place:
+            place = found
+            time.sleep(0.1)
         moves = [{"type": "pointerMove", "duration": 0, "origin": "viewport", **place}]
         moves += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         self.act([{"type": "pointer", "id": "mouse", "actions": moves}])
