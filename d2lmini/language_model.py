@@ -249,10 +249,10 @@ def recorded_induction() -> list[dict[str, Any]]:
     what is compared, and how.
 
     Returns:
-        One dict a training: device, language, model, rate, seed, parameters; loss on 1 000 stories held out
-        and best_loss, the least possible one; recalled, unseen and longer (share of recalled words right: of
-        all, of pairs that training left out, in stories of 7 and 8 things); losses and shares (every
-        20 steps: the mean loss of these steps, the share recalled after them).
+        One dict a training: device, language, model, rate, seed, parameters; loss on a thousand held-out
+        stories and best_loss, the least possible one; recalled, unseen and longer (share of recalled words
+        right: of all, of pairs that training left out, in stories of 7 and 8 things); losses and shares
+        (every 20 steps: the mean loss of these steps, the share recalled after them).
 
     Example:
         >>> sorted(recorded_induction()[0])[:5]
@@ -270,9 +270,9 @@ def recorded_since() -> list[dict[str, Any]]:
 
     Returns:
         One dict a training: device, change (`"2017"` is none, `"all"` all eight), seed, loss (in nats, on
-        1 000 stories held out), recalled (share of things named again right), unseen (the same for pairs that
-        no story of the training has), longer (for stories with 7 and 8 things), step_ms (processor time of a
-        step).
+        a thousand held-out stories), recalled (share of things named again right), unseen (the same for
+        pairs that no story of the training has), longer (for stories with 7 and 8 things), step_ms
+        (processor time of a step).
 
     Example:
         >>> sorted({row["seed"] for row in recorded_since()})

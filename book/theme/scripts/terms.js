@@ -45,14 +45,10 @@ function describe([name, others, meaning, address, title], pages) {
   card.setAttribute("aria-label", name);
 }
 
-/** Below the line of the term, or above it; on a phone at the edge that is farther from it. */
+/** Below the line of the term, or above it where there is no room. */
 function place() {
   const lines = owner.getClientRects();
   const [first, last] = [lines[0], lines[lines.length - 1]];
-  const middle = (first.top + last.bottom) / 2;
-  card.className = `term-card ${middle < innerHeight / 2 ? "low" : "high"}`;
-  card.style.left = card.style.top = "";
-  if (getComputedStyle(card).position === "fixed") return;
   const { width, height } = card.getBoundingClientRect();
   const fits = last.bottom + height + 16 < innerHeight || first.top < height + 16;
   const left = Math.max(12, Math.min((fits ? last : first).left, document.documentElement.clientWidth - width - 12));
