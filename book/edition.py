@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import signal
 import sys
 import time
 import tomllib
@@ -13,7 +14,7 @@ from unittest.mock import Mock
 
 import yaml
 
-from book import glossary, inputs, licenses, offline, review, scripts, search
+from book import glossary, inputs, licenses, offline, review, scripts, search, terminal
 from book.contents import BuildError, page_names, pages, table_of_contents
 from book.ext.page import OFFLINE
 from book.ext.postprocess import Postprocessor
@@ -60,7 +61,6 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
 
 
 def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf: str) -> None:
-    sys.path.insert(0, str(inputs.ROOT))
     toc = here / "_toc.yml"
     toc.write_text(yaml.safe_dump(table_of_contents(root), sort_keys=False), encoding="utf-8")
     result = jupyter_book.sphinx.build_sphinx(
@@ -98,26 +98,18 @@ def _finish(here: Path, root: Path, language: str) -> None:
     for name in [*names, licenses.PAGE, review.PAGE, OFFLINE]:
         html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
         digest = hashlib.sha256(html.encode()).hexdigest()
-        page = before.get(name)
-        if not page or page["html"] != digest:
+        made[name] = before.get(name, {})
+        if made[name].get("html") != digest:
             finished.write(name, html)
-            read = sections(name, html, partial(exercise_content, language=language)) if name in names else []
-            page = {"html": digest, "sections": [asdict(section) for section in read]}
-        made[name] = page
+            read = sections(name, html, partial(exercise_content, language=language))
+            made[name] = {"html": digest, "sections": [asdict(section) for section in read]}
     for name in names:
         shutil.copy(root / "chapters" / language / f"{name}.ipynb", finished.target)
     file.write_text(scripts.compact_json(made), encoding="utf-8")
-    listed = [section for page in made.values() for section in page["sections"]]
-    titles = {f"{section['page']}#{section['anchor']}": section["title"] for section in listed}
-    terms = glossary.read(root)
-    lines = json.loads((finished.static / glossary.FILE).read_text(encoding="utf-8"))
-    fetched = {
-        "search.json": search.data(language, listed, pages(toc), terms),
-        glossary.FILE: glossary.cards(language, terms, lines, titles),
-        "moved.json": moved(root),
-    }
-    for name, content in fetched.items():
-        (finished.static / name).write_text(scripts.compact_json(content), encoding="utf-8")
+    listed = [section for name in names for section in made[name]["sections"]]
+    found = search.data(language, listed, pages(toc), glossary.read(root))
+    for fetched, content in (("search.json", found), ("moved.json", moved(root))):
+        (finished.static / fetched).write_text(scripts.compact_json(content), encoding="utf-8")
 
 
 def moved(root: Path) -> dict[str, dict[str, str]]:
@@ -128,3 +120,18 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
         f"{page}#{anchor}": place for page, anchors in pages.items() for anchor, place in anchors.items()
     }
     return {"exercises": former_names(), "sections": sections}
+
+
+def main(language: str, root: str, work: str, languages: str, pdf: str) -> None:
+    """Build a language and print its seconds, or what went wrong."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the build that started this one tells of an interruption
+    try:
+        seconds = build_language(language, Path(root), Path(work), languages.split(","), pdf)
+    except (BuildError, OSError) as error:
+        print(terminal.in_words(error))
+        sys.exit(1)
+    print(f"{seconds:.1f}" if seconds else "", end="")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

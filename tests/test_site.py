@@ -2,10 +2,10 @@
 
 import errno
 import hashlib
+import html
 import importlib
 import io
 import json
-import multiprocessing
 import os
 import re
 import shutil
@@ -403,13 +403,14 @@ def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():
         "number": 1,
         "short": said,
     }
-    sibling = {"name": said, "code": "vi", "tag": "vi", "link": "x.html", "address": "x.html"}
-    shown = {"words": Words(), "pages": [entry], "page": entry, "previous": entry, "next": entry}
-    shown |= {"siblings": [sibling, {**sibling, "current": True}], "has_search": True, "description": said}
+    sibling = {"name": said, "code": "vi", "tag": "vi"}
+    shown = {"words": Words(), "pages": [entry], "page": entry, "language": "en", "description": said}
+    shown |= {"siblings": [sibling, {**sibling, "code": "en"}]}
     shown |= {"report": {"link": said, "place": said}, "repository": said, "path": said, "stamped": said}
+    beside = {"link": "x.html", "title": html.escape(said)}  # HTML, as Sphinx makes it of a title
     theme = Environment(loader=FileSystemLoader(ROOT / "book" / "theme"))
     rendered = theme.get_template("layout.html").render(
-        d2l={**shown, "download": "x.ipynb", "contents": "<p>"}, docstitle="T", pathto=lambda *_: "x"
+        d2l={**shown, "contents": "<p>"}, docstitle="T", pathto=lambda *_: "x", prev=beside, next=beside
     )
 
     class Seen(HTMLParser):
@@ -438,9 +439,7 @@ def one_page(root: Path, text: str) -> Path:
     return make_book(root, {"en": {"index": [cell("markdown", "index", f"# Welcome\n\n{text}")]}})
 
 
-def test_a_failed_build_names_the_fault_and_leaves_the_old_site(tmp_path, capfd, monkeypatch):
-    # a fork server writes where the test wrote that started it
-    monkeypatch.setattr(site_builder, "_processes", lambda: multiprocessing.get_context("spawn"))
+def test_a_failed_build_names_the_fault_and_leaves_the_old_site(tmp_path, capfd):
     old = tmp_path / "_build" / "site" / "index.html"
     old.parent.mkdir(parents=True)
     old.write_text("the old site")
