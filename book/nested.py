@@ -1,37 +1,29 @@
-"""HTML read element by element, with a value for each open one."""
+"""The texts of a page, each with what the elements around it make of it."""
 
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
-from lxml.etree import HTML, HTMLParser
+from lxml.etree import HTML, HTMLParser, iterwalk
 
 Value = TypeVar("Value")
 
 
-class NestedParser(Generic[Value]):
-    """Keep a value for each open element, the innermost last; the first is for what lies around them.
+def nested_texts(
+    page: str, outside: Value, enter: Callable[[Value, str, Mapping[str, str]], Value]
+) -> Iterator[tuple[Value, str]]:
+    """Return each text of a page with the value of the element that it stands in.
 
-    The names of the methods are those that lxml calls.
+    Args:
+        page: HTML.
+        outside: the value around all elements.
+        enter: makes the value of an element from that of the one around it, its tag and its attributes.
     """
-
-    def __init__(self, outside: Value) -> None:
-        self.open = [outside]
-
-    def read(self, page: str) -> None:
-        """Read a page from its first element to its last."""
-        HTML(page, HTMLParser(target=self, huge_tree=True))
-
-    def enter(self, tag: str, attributes: dict[str, str]) -> Value:
-        """Return the value of an element that begins."""
-        raise NotImplementedError
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.open.append(self.enter(tag, attributes))
-
-    def end(self, tag: str) -> None:
-        self.open.pop()
-
-    def data(self, text: str) -> None:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Return nothing in place of a tree."""
+    values = [outside]
+    parser = HTMLParser(huge_tree=True, remove_comments=True)
+    for event, element in iterwalk(HTML(page, parser), events=("start", "end")):
+        if event == "start":
+            values.append(enter(values[-1], element.tag, element.attrib))
+            yield values[-1], element.text or ""
+        else:
+            values.pop()
+            yield values[-1], element.tail or ""

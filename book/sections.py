@@ -4,11 +4,10 @@ import keyword
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from html import escape, unescape
 from typing import Any
-from xml.etree.ElementTree import Element, fromstring
 
-from book.nested import NestedParser
+from lxml.etree import HTML, HTMLParser
+
 from d2lmini.letters import HAN
 from d2lmini.notebook.content import filled
 
@@ -16,12 +15,9 @@ BLOCKS = {"p", "li", "td", "th", "div", "pre", "dt", "dd", "h1", "h2", "h3", "h4
 HEADINGS = {"h1", "h2", "h3"}
 SKIPPED = {"svg", "summary", ".d2l-widget", ".katex-html", ".permalink", ".visually-hidden", ".behind"}
 SKIPPED |= {".sig-paren", ".way-on", ".times", ".solved", ".rule"}  # of the reference; of the first page
-UNREAD = SKIPPED | {".cell_output"}  # which may hold an exercise
 IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 SPACE = re.compile(r"\s+")
 INVISIBLE = re.compile("[\u2061-\u2064\u200b]")  # signs of MathML that are heard, not seen
-MATH = re.compile(r"<math\b.*?</math>", re.DOTALL)
-NAMESPACE = re.compile(r' xmlns="[^"]*"')
 # a line of the source ends between two Chinese letters, which no space parts
 BROKEN = re.compile(rf"(?<=[{HAN}，。；：、）]) (?=[{HAN}（])")
 
@@ -44,16 +40,16 @@ def tidy(text: str) -> str:
     return BROKEN.sub("", SPACE.sub(" ", text).strip())
 
 
-def in_one_line(math: str) -> str:
-    """Return a formula in MathML in one line: the root of d_k over 2 is √d_k/2."""
-    return _one_line(fromstring(NAMESPACE.sub("", math))).strip()
+def in_one_line(markup: str) -> str:
+    """Return a formula in MathML, or a text with such formulas, in one line: d_k below a root is √d_k."""
+    return _one_line(HTML(f"<body>{markup}</body>")).strip()
 
 
-def _one_line(formula: Element) -> str:
-    parts = [_one_line(part) for part in formula]
-    text = INVISIBLE.sub("", formula.text or "")
+def _one_line(element: Any) -> str:
+    parts = [_one_line(part) + (part.tail or "") for part in element]
+    text = INVISIBLE.sub("", element.text or "")
     whole = ("" if "\n" in text and not text.strip() else SPACE.sub(" ", text)) + "".join(parts)
-    match formula.tag, parts:
+    match element.tag, parts:
         case "msqrt", _:
             whole = f"√{grouped(whole)}"
         case "mfrac", [above, below]:
@@ -66,23 +62,15 @@ def _one_line(formula: Element) -> str:
             whole = f"{base}_{grouped(index)}^{grouped(power)}"
         case (("mtr" | "mtd" | "mspace"), _):
             whole += " "
+        case "p", _:
+            whole = f" {whole}"
         case "annotation", _:
             whole = ""
     return whole
 
 
-def formulas_as_text(markup: str) -> str:
-    """Put plain text in the place of the formulas of a piece of HTML."""
-    return MATH.sub(lambda math: escape(in_one_line(math[0]), quote=False), markup)
-
-
 def grouped(text: str) -> str:
     return text if re.fullmatch(r"[\w.⊤]*", text.strip()) else f"({text})"
-
-
-def _words(markup: str) -> str:
-    """Return a compiled text as plain words."""
-    return tidy(unescape(re.sub(r"<[^>]*>", "", formulas_as_text(markup.replace("<p>", " ")))))
 
 
 def exercise_words(state: dict[str, Any]) -> tuple[str, str, str]:
@@ -95,54 +83,47 @@ def exercise_words(state: dict[str, Any]) -> tuple[str, str, str]:
     code = [state.get("starter", ""), state.get("solution_code", "")]
     code += [line.get("code", "") for line in state.get("lines", [])]
     numbers = state.get("variants", [{}])[0].get("text", {})
-    said, unsaid = (_words(filled(" ".join(texts), numbers)) for texts in (asked, kept_back))
+    said, unsaid = (tidy(in_one_line(filled(" ".join(texts), numbers))) for texts in (asked, kept_back))
     return said, unsaid, "\n".join(code)
 
 
-class _Page(NestedParser[frozenset[str]]):
-    """Collects the sections of a page; an element's value: the tags and `.classes` of it and around it."""
+class _Page:
+    """Collects the sections of a page."""
 
     def __init__(self, name: str, exercise: Callable[[str], dict[str, Any]]) -> None:
-        super().__init__(frozenset())
         self.name, self.exercise = name, exercise
         self.sections: list[Section] = []
         self.summary = False  # of the reference only the first paragraph of each name is kept
 
-    def enter(self, tag: str, attributes: dict[str, str]) -> frozenset[str]:
-        own = {tag, *(f".{name}" for name in attributes.get("class", "").split())}
-        inside = self.open[-1] | own
-        if "article" not in inside or not SKIPPED.isdisjoint(self.open[-1]):
-            return inside
-        anchor = attributes.get("id", "")
+    def read(self, element: Any, around: frozenset[str] = frozenset()) -> None:
+        """Read an element; `around` has the tags and `.classes` of those around it."""
+        own = {element.tag, *(f".{name}" for name in element.get("class", "").split())}
+        inside, anchor = around | own, element.get("id", "")
         is_name = ".sig-object" in own and anchor.count(".") == 1  # of the reference, methods apart
-        if anchor and (tag in HEADINGS or is_name):
+        if anchor and (element.tag in HEADINGS or is_name):
             self.sections.append(Section(self.name, anchor))
             self.summary = True
-        if self.sections:
-            section = self.sections[-1]
-            if attributes.get("data-widget") == "exercise":
-                asked, kept_back, code = exercise_words(self.exercise(attributes["data-id"]))
-                section.questions.append(asked)
-                section.answers += kept_back + " "
-                section.code += "\n" + code
-            if tag == "strong":
-                section.terms.append("")
-            if tag in BLOCKS:
-                self._say(" ", inside)
-        return inside
-
-    def end(self, tag: str) -> None:
-        if tag in BLOCKS:
-            self._say(" ", self.open[-1])
-        if tag == "p" and "dd" in self.open[-1]:
-            self.summary = False
-        super().end(tag)
-
-    def data(self, text: str) -> None:
-        self._say(text, self.open[-1])
+        if element.get("data-widget") == "exercise" and self.sections:
+            asked, kept_back, code = exercise_words(self.exercise(element.get("data-id")))
+            self.sections[-1].questions.append(asked)
+            self.sections[-1].answers += kept_back + " "
+            self.sections[-1].code += "\n" + code
+        if element.tag == "math":
+            self._say(_one_line(element).strip(), inside)
+        elif SKIPPED.isdisjoint(own):
+            if element.tag == "strong" and self.sections:
+                self.sections[-1].terms.append("")
+            space = " " if element.tag in BLOCKS else ""
+            self._say(space + (element.text or ""), inside)
+            for part in element:
+                self.read(part, inside)
+                self._say(part.tail or "", inside)
+            self._say(space, inside)
+            if element.tag == "p" and "dd" in around:
+                self.summary = False
 
     def _say(self, data: str, inside: frozenset[str]) -> None:
-        if not self.sections or "article" not in inside or not UNREAD.isdisjoint(inside):
+        if not self.sections or ".cell_output" in inside:  # which may hold an exercise
             return
         section = self.sections[-1]
         if not HEADINGS.isdisjoint(inside):
@@ -170,7 +151,7 @@ def sections(name: str, page: str, exercise: Callable[[str], dict[str, Any]]) ->
         exercise: gives the content of an exercise by its name.
     """
     reader = _Page(name, exercise)
-    reader.read(formulas_as_text(page))
+    reader.read(HTML(page, HTMLParser(huge_tree=True, remove_comments=True)).find(".//article"))
     for one in reader.sections:
         one.title, one.text, one.answers = tidy(one.title), tidy(one.text), tidy(one.answers)
         one.terms = list(dict.fromkeys(term for raw in one.terms if (term := tidy(raw))))

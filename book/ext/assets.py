@@ -6,6 +6,8 @@ import io
 import logging
 import re
 import shutil
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -21,7 +23,7 @@ from book import scripts
 from book.chapters import store
 from book.ext.css import minify
 from book.katex import FOLDER as KATEX
-from book.nested import NestedParser
+from book.nested import nested_texts
 from d2lmini.notebook import palette
 from d2lmini.notebook.widgets import KINDS, module_source
 
@@ -44,33 +46,20 @@ CODE_STYLES = {
 PRINTED = ("go", "gp")  # which only one of the two knows
 
 
-class _FormulaCharacters(NestedParser[str | None]):
-    """Collects which characters a page shows in which of KaTeX's fonts; an element's value is its font."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self.used: dict[str, set[str]] = {}
-
-    def enter(self, tag: str, attributes: dict[str, str]) -> str | None:
-        classes = attributes.get("class", "").split()
-        font = self.open[-1]
-        if "katex-html" in classes:
-            font = "Main-Regular"
-        elif font is not None:
-            # the nearest ancestor that sets a font decides
-            font = next((name for needed, name in formula_fonts() if needed.issubset(classes)), font)
-        return font
-
-    def data(self, text: str) -> None:
-        if font := self.open[-1]:
-            self.used.setdefault(font, set()).update(text)
-
-
 def formula_characters(page: str) -> dict[str, str]:
-    """Return the characters that a page's formulas show, by the name of their font."""
-    parser = _FormulaCharacters()
-    parser.read(page)
-    return {font: "".join(sorted(characters)) for font, characters in sorted(parser.used.items())}
+    """Return the characters that a page's formulas show, by the name of their font in KaTeX."""
+
+    def font_inside(font: str, tag: str, attributes: Mapping[str, str]) -> str:
+        classes = attributes.get("class", "").split()
+        if "katex-html" in classes:
+            return "Main-Regular"
+        # the nearest element that sets a font decides
+        return font and next((name for needed, name in formula_fonts() if needed.issubset(classes)), font)
+
+    used: defaultdict[str, set[str]] = defaultdict(set)
+    for font, text in nested_texts(page, "", font_inside):
+        used[font].update(text)
+    return {font: "".join(sorted(shown)) for font, shown in sorted(used.items()) if font and shown}
 
 
 def cut_font(path: Path, characters: str) -> bytes:

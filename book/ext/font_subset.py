@@ -5,9 +5,10 @@ what a file would cost only once; but a file comes after the text, or the text h
 """
 
 import re
+from collections.abc import Mapping
 
 from book.ext.assets import SANS, font_face, letters, page_styles, sans
-from book.nested import NestedParser
+from book.nested import nested_texts
 from book.scripts import compact_json
 from d2lmini.language import words
 
@@ -18,39 +19,24 @@ ITALIC = {"em", "i", "cite", "dfn", "var"}
 UNSHOWN = {"script", "style", "title", "desc", "math", "code", "pre"}  # or shown in another face
 UNSHOWN_CLASSES = {"katex-mathml", "sig"}
 SLOPE = re.compile(r"font-style\s*:\s*(?:italic|oblique)")
+GO_ON = re.compile(r'data-go-on="([^"]*)"')  # what the link says on a later visit
 WEIGHT = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)")
 
 
-class _ShownCharacters(NestedParser[frozenset[str]]):
-    """Collects which characters a page shows in which style.
-
-    The value of an element: the styles in force in it; none: it is not shown.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(frozenset({"regular"}))
-        self.used: dict[str, set[str]] = {style: set() for style in SANS}
-
-    def enter(self, tag: str, attributes: dict[str, str]) -> frozenset[str]:
-        classes = set(attributes.get("class", "").split())
-        styles = set(self.open[-1])
-        if not styles:
-            return frozenset()
-        drawn = ";".join(f"{name}:{value}" for name, value in attributes.items() if name.startswith("font-"))
-        drawn += f";{attributes.get('style', '')}"
-        bold = tag in SEMIBOLD or classes & SEMIBOLD_CLASSES or WEIGHT.search(drawn)
-        if bold or "aria-current" in attributes:
-            styles.add("semibold")
-        if tag == "dl" and "py" in classes:  # the reference of the package emphasizes otherwise
-            styles.add("upright")
-        if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
-            styles.add("italic")
-        self.used["semibold"].update(attributes.get("data-go-on", ""))  # what the link says on a later visit
-        return frozenset(() if tag in UNSHOWN or classes & UNSHOWN_CLASSES else styles)
-
-    def data(self, text: str) -> None:
-        for style in self.used.keys() & self.open[-1]:
-            self.used[style].update(text)
+def _styles(around: frozenset[str], tag: str, attributes: Mapping[str, str]) -> frozenset[str]:
+    """Return the styles in force in an element; none: it is not shown."""
+    classes = set(attributes.get("class", "").split())
+    if not around or tag in UNSHOWN or classes & UNSHOWN_CLASSES:
+        return frozenset()
+    styles = set(around)
+    drawn = ";".join(f"{name}:{value}" for name, value in attributes.items())  # a drawing has them by name
+    if tag in SEMIBOLD or classes & SEMIBOLD_CLASSES or "aria-current" in attributes or WEIGHT.search(drawn):
+        styles.add("semibold")
+    if tag == "dl" and "py" in classes:  # the reference of the package emphasizes otherwise
+        styles.add("upright")
+    if (tag in ITALIC and "upright" not in styles) or SLOPE.search(drawn):
+        styles.add("italic")
+    return frozenset(styles)
 
 
 def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
@@ -58,15 +44,18 @@ def characters(page: str, kinds: set[str], language: str) -> dict[str, str]:
 
     A letter that stands in nothing but what its widgets know comes with the whole font, when they wake.
     """
-    parser = _ShownCharacters()
-    parser.read(page)
+    used: dict[str, set[str]] = {style: set() for style in SANS}
+    for styles, text in nested_texts(page, frozenset({"regular"}), _styles):
+        for style in used.keys() & styles:
+            used[style].update(text)
+    used["semibold"].update(*GO_ON.findall(page))
     said = words(language)
     tables = {"exercise": said["exercises"]} | {f"{k}-explorer": t for k, t in said["explorers"].items()}
     shown = [tables[kind] for kind in kinds]
     written = re.findall(r'content:"([^"]+)"', page_styles())
     texts = compact_json([*shown, said["site"]["script"], written])
-    parser.used["regular"] |= {*texts} - {*'{}"\\'}  # those are JSON's
-    return {style: "".join(sorted(used & letters(style))) for style, used in parser.used.items()}
+    used["regular"] |= {*texts} - {*'{}"\\'}  # those are JSON's
+    return {style: "".join(sorted(shown & letters(style))) for style, shown in used.items()}
 
 
 def page_faces(page: str, kinds: set[str], language: str) -> str:
