@@ -8,13 +8,10 @@ import argparse
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_all_start_methods, get_context, parent_process
-from multiprocessing.context import BaseContext
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from book import inputs, previews, terminal
@@ -30,33 +27,6 @@ def pdf_of(root: Path, language: str, state: str = "") -> Path:
     """Return where the printed edition of these pages, or of those of `state`, is kept."""
     state = state or inputs.digest(inputs.all_files(root))
     return root / "_build" / "pdf" / f"{language}-{state[:12]}.pdf"
-
-
-def _build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float | None:
-    from book.edition import build_language
-
-    return build_language(language, root, work, languages, pdf)
-
-
-def _processes() -> BaseContext:
-    """Return how processes begin: where the system can, as copies of one that has imported all."""
-    if "forkserver" not in get_all_start_methods():  # Windows
-        return get_context("spawn")
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["book.edition"])
-    return context
-
-
-def _end_with_parent() -> None:
-    """Let a process of the pool end when the build is killed: it would wait for work for ever."""
-    parent = parent_process()
-    assert parent, "this runs in a process of the pool"
-
-    def wait() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
 
 
 def _assemble(work: Path, root: Path, out: Path, languages: list[str], pdfs: dict[str, Path]) -> None:
@@ -107,56 +77,55 @@ def build(
     for page in pages:
         for cell in old_outputs(read(root / page)):
             say(terminal.say("site.old_output", cell=f"{page}#{cell}", name=Path(page).stem))
-    state, _ = _state(root, out, chosen)
-    if not _is_current(work, out, state):  # a finished site is shown even where nothing may be written
+    if not _is_current(root, out, chosen):  # a finished site is shown even where nothing may be written
         with locked(work / "build.lock", terminal.say("site.waits")):
-            state, pdfs = _state(root, out, chosen)
-            if not _is_current(work, out, state):
-                _build(root, work, out, pdfs, chosen, say)
-                (work / "site.stamp").write_text(state)
+            if not _is_current(root, out, chosen):
+                _build(root, work, out, chosen, say)
                 say(f"site: {out}")
                 return out
     say(terminal.say("site.unchanged"))
     return out
 
 
-def _state(root: Path, out: Path, chosen: list[str]) -> tuple[str, dict[str, Path]]:
-    """Return what the site is made of now, and the printed editions that were made from just that."""
+def _pdfs(root: Path, chosen: list[str]) -> dict[str, Path]:
+    """Return the printed editions that were made from just what the site is made of now."""
     state = inputs.digest(inputs.all_files(root))
-    pdfs = {code: pdf for code in chosen if (pdf := pdf_of(root, code, state)).exists()}
-    return json.dumps([state, chosen, str(out), inputs.digest(pdfs.values())]), pdfs
+    return {code: pdf for code in chosen if (pdf := pdf_of(root, code, state)).exists()}
 
 
-def _is_current(work: Path, out: Path, state: str) -> bool:
-    stamp = work / "site.stamp"
-    return out.exists() and stamp.exists() and stamp.read_text() == state
+def _made_from(root: Path, out: Path, chosen: list[str]) -> str:
+    files = [*inputs.all_files(root), *_pdfs(root, chosen).values()]
+    return json.dumps([inputs.digest(files), chosen, str(out)])
 
 
-def _build(
-    root: Path, work: Path, out: Path, pdfs: dict[str, Path], chosen: list[str], say: Callable[[str], None]
-) -> None:
+def _is_current(root: Path, out: Path, chosen: list[str]) -> bool:
+    stamp = root / "_build" / "site.stamp"
+    return out.exists() and stamp.exists() and stamp.read_text() == _made_from(root, out, chosen)
+
+
+def _build(root: Path, work: Path, out: Path, chosen: list[str], say: Callable[[str], None]) -> None:
+    made_from, pdfs = _made_from(root, out, chosen), _pdfs(root, chosen)
     old = out.with_name(out.name + ".old")
     (work / "site.stamp").unlink(missing_ok=True)
     if old.exists() and not out.exists():  # killed between the two steps of the swap
         os.replace(old, out)
     say(terminal.say("site.building", languages=", ".join(chosen)))
-    sizes = {code: f"{pdf.stat().st_size / 1e6:.1f}" for code, pdf in pdfs.items()}
+    builds = {}
+    for code in chosen:
+        size = f"{pdfs[code].stat().st_size / 1e6:.1f}" if code in pdfs else ""
+        command = [sys.executable, "-m", "book.edition", code, str(root), str(work), ",".join(chosen), size]
+        builds[code] = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8")
     failures = []
-    # Sphinx patches docutils while it runs: a process each, not threads
-    with ProcessPoolExecutor(len(chosen), _processes(), _end_with_parent) as pool:
-        jobs = {
-            pool.submit(_build_language, code, root, work, chosen, sizes.get(code, "")): code
-            for code in chosen
-        }
-        for job in as_completed(jobs):
-            try:
-                if seconds := job.result():
-                    say(terminal.say("site.built", language=jobs[job], seconds=f"{seconds:.1f}"))
-            except BuildError as error:
-                failures.append(str(error))
-        if failures:
-            raise BuildError("\n".join(sorted(failures)))
-        pool.submit(_assemble, work, root, out, chosen, pdfs).result()  # where everything is imported
+    for code, process in builds.items():
+        told, _ = process.communicate()
+        if process.returncode:
+            failures.append(told.strip())
+        elif told:
+            say(terminal.say("site.built", language=code, seconds=told.strip()))
+    if failures:
+        raise BuildError("\n".join(failures))
+    _assemble(work, root, out, chosen, pdfs)
+    (work / "site.stamp").write_text(made_from)
 
 
 def main(arguments: list[str] | None = None) -> int:

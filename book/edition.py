@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import signal
 import sys
 import time
 import tomllib
@@ -13,7 +14,7 @@ from unittest.mock import Mock
 
 import yaml
 
-from book import glossary, inputs, licenses, offline, review, scripts, search
+from book import glossary, inputs, licenses, offline, review, scripts, search, terminal
 from book.contents import BuildError, page_names, pages, table_of_contents
 from book.ext.page import OFFLINE
 from book.ext.postprocess import Postprocessor
@@ -108,16 +109,9 @@ def _finish(here: Path, root: Path, language: str) -> None:
         shutil.copy(root / "chapters" / language / f"{name}.ipynb", finished.target)
     file.write_text(scripts.compact_json(made), encoding="utf-8")
     listed = [section for page in made.values() for section in page["sections"]]
-    titles = {f"{section['page']}#{section['anchor']}": section["title"] for section in listed}
-    terms = glossary.read(root)
-    lines = json.loads((finished.static / glossary.FILE).read_text(encoding="utf-8"))
-    fetched = {
-        "search.json": search.data(language, listed, pages(toc), terms),
-        glossary.FILE: glossary.cards(language, terms, lines, titles),
-        "moved.json": moved(root),
-    }
-    for name, content in fetched.items():
-        (finished.static / name).write_text(scripts.compact_json(content), encoding="utf-8")
+    found = search.data(language, listed, pages(toc), glossary.read(root))
+    for fetched, content in (("search.json", found), ("moved.json", moved(root))):
+        (finished.static / fetched).write_text(scripts.compact_json(content), encoding="utf-8")
 
 
 def moved(root: Path) -> dict[str, dict[str, str]]:
@@ -128,3 +122,18 @@ def moved(root: Path) -> dict[str, dict[str, str]]:
         f"{page}#{anchor}": place for page, anchors in pages.items() for anchor, place in anchors.items()
     }
     return {"exercises": former_names(), "sections": sections}
+
+
+def main(language: str, root: str, work: str, languages: str, pdf: str) -> None:
+    """Build a language and print its seconds, or what went wrong."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the build that started this one tells of an interruption
+    try:
+        seconds = build_language(language, Path(root), Path(work), languages.split(","), pdf)
+    except (BuildError, OSError) as error:
+        print(terminal.in_words(error))
+        sys.exit(1)
+    print(f"{seconds:.1f}" if seconds else "", end="")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

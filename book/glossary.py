@@ -10,7 +10,6 @@ from d2lmini.language import LANGUAGES, words
 from d2lmini.letters import HAN
 
 PAGE = "glossary"  # the page that has a line on each term
-FILE = "terms.json"
 # rows of the glossary with this note are words of everyday language, too: a mark would often be wrong
 EVERYDAY = "everyday word"
 # Chinese has no spaces, and these make another word of the one they are joined to: 参数化, 子序列
@@ -101,7 +100,7 @@ class Finder:
 
 
 def cards(
-    language: str, rows: list[dict[str, str]], lines: dict[str, list[str]], titles: dict[str, str]
+    language: str, rows: list[dict[str, str]], lines: dict[int, tuple[str, str]], titles: dict[str, str]
 ) -> dict[str, Any]:
     """Return what the script shows of each term: its names, its meaning, and where it is explained.
 
@@ -114,7 +113,7 @@ def cards(
     others = [code for code in LANGUAGES if code != language]
     shown = {}
     for number, (meaning, group) in lines.items():
-        row = rows[int(number)]
+        row = rows[number]
         title = titles.get(row["section"] or f"{PAGE}#{PAGE}", "")
         named = [[words(code)["language"]["tag"], row[code]] for code in others if row.get(code)]
         shown[number] = [row[language], named, meaning, address(row, group), title]

@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-from book.ext.doctree import NOT_PROSE, is_within
+from book.ext.doctree import NOT_PROSE, is_within, replace_parts
 from d2lmini.language import words
 from d2lmini.letters import WIDE
 
@@ -59,61 +59,47 @@ class NameSections(SphinxTransform):
             self.document.ids[anchor].insert(1, nodes.raw("", note, format="html"))
 
 
-class JoinChineseLines(SphinxTransform):
+def join_chinese_lines(app: Sphinx, doctree: nodes.document) -> None:
     """A line break in the source between Chinese characters is not a space."""
-
-    default_priority = 320
-
-    def apply(self, **kwargs: Any) -> None:
-        if self.config.d2lmini_language != "zh":
-            return
-        line_breaks = [text for text in self.document.findall(nodes.Text) if text == "\n"]  # MyST's own node
-        for line_break in line_breaks:
-            siblings = line_break.parent.children
-            place = siblings.index(line_break)
-            around = [
-                node.astext() for node in siblings[max(place - 1, 0) : place + 2] if node is not line_break
-            ]
-            if CHINESE.fullmatch(around[0][-1:]) or CHINESE.fullmatch(around[-1][:1]):
-                line_break.parent.remove(line_break)
+    if app.config.d2lmini_language != "zh":
+        return
+    line_breaks = [text for text in doctree.findall(nodes.Text) if text == "\n"]  # MyST's own node
+    for line_break in line_breaks:
+        siblings = line_break.parent
+        place = siblings.index(line_break)
+        before, after = (siblings[near].astext() for near in (place - 1, place + 1))
+        if CHINESE.fullmatch(before[-1:]) or CHINESE.fullmatch(after[:1]):
+            siblings.remove(line_break)
 
 
-class NumberFormulas(SphinxTransform):
+def number_formulas(app: Sphinx, doctree: nodes.document) -> None:
     r"""Note the `\tag{…}` of each formula, for `(1.2)` in the prose of any page."""
-
-    default_priority = 310
-
-    def apply(self, **kwargs: Any) -> None:
-        tags: list[str] = []
-        self.env.metadata[self.env.docname]["formulas"] = tags
-        for formula in self.document.findall(nodes.math_block):
-            if tag := TAG.search(formula.astext()):
-                formula["anchor"] = f"eq-{tag[1]}"
-                tags.append(tag[1])
+    tags: list[str] = []
+    app.env.metadata[app.env.docname]["formulas"] = tags
+    for formula in doctree.findall(nodes.math_block):
+        if tag := TAG.search(formula.astext()):
+            formula["anchor"] = f"eq-{tag[1]}"
+            tags.append(tag[1])
 
 
 def link_mentions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Turn `(1.2)` in prose into a link to the formula of that number, where there is one."""
     pages = {tag: page for page, meta in app.env.metadata.items() for tag in meta.get("formulas", [])}
     for text in list(doctree.findall(nodes.Text)):
-        if is_within(text, *NOT_PROSE, nodes.reference):
-            continue
-        pieces: list[nodes.Node] = []
-        start = 0
+        links: list[tuple[int, int, nodes.Node]] = []
         for mention in MENTION.finditer(text):
-            if mention[1] not in pages:
-                continue
-            pieces.append(nodes.Text(text[start : mention.start()]))
-            there = pages[mention[1]]
-            page = "" if there == docname else app.builder.get_relative_uri(docname, there)
-            pieces.append(nodes.reference("", mention[0], refuri=f"{page}#eq-{mention[1]}", internal=True))
-            start = mention.end()
-        if pieces:
-            text.parent.replace(text, [*pieces, nodes.Text(text[start:])])
+            there = pages.get(mention[1])
+            if there and not is_within(text, *NOT_PROSE, nodes.reference):
+                page = "" if there == docname else app.builder.get_relative_uri(docname, there)
+                address = f"{page}#eq-{mention[1]}"
+                link = nodes.reference("", mention[0], refuri=address, internal=True)
+                links.append((*mention.span(), link))
+        if links:
+            replace_parts([text], links)
 
 
 def setup(app: Sphinx) -> None:
     app.add_transform(NameSections)
-    app.add_transform(JoinChineseLines)
-    app.add_transform(NumberFormulas)
+    app.connect("doctree-read", join_chinese_lines)
+    app.connect("doctree-read", number_formulas)
     app.connect("doctree-resolved", link_mentions)

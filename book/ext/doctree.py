@@ -18,3 +18,15 @@ def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
 def is_within(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
     """Say whether a node is, or lies in, one of these kinds."""
     return any(isinstance(around, kinds) for around in ancestors(node))
+
+
+def replace_parts(texts: list[nodes.Text], parts: list[tuple[int, int, nodes.Node]]) -> None:
+    """Put nodes in the places of parts of a text: each with its start and its end in these siblings."""
+    parent, whole = texts[0].parent, "".join(texts)
+    pieces: list[nodes.Node] = []
+    done = 0
+    for start, end, node in parts:
+        pieces += [nodes.Text(whole[done:start]), node]
+        done = end
+    place = parent.index(texts[0])
+    parent[place : place + len(texts)] = [*pieces, nodes.Text(whole[done:])]

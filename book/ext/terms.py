@@ -1,6 +1,5 @@
 """Terms of the glossary, marked where a page first uses them; what the glossary's page says of each."""
 
-import json
 import re
 from collections.abc import Iterator
 from html import escape
@@ -12,9 +11,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book import katex
-from book.ext.doctree import NOT_PROSE, ancestors, is_within
+from book.ext.doctree import NOT_PROSE, ancestors, is_within, replace_parts
 from book.ext.page import chapters
-from book.glossary import FILE, PAGE, Finder, address, read
+from book.glossary import PAGE, Finder, address, cards, read
+from book.scripts import compact_json
 
 COLON = re.compile(r"[:：]\s*")
 
@@ -34,18 +34,13 @@ def _lines(app: Sphinx, rows: list[dict[str, str]]) -> dict[int, tuple[str, str]
 
 def _meaning(line: nodes.Element) -> str:
     """What a line of the glossary's page says behind its colon, as HTML."""
-    parts, begun = [], False
-    for node in line.children:
-        text = node.astext()
-        if not begun:
-            _, *rest = COLON.split(text, maxsplit=1)
-            begun = bool(rest)
-            text = "".join(rest)
-        if isinstance(node, nodes.math):
-            parts.append(katex.typeset(text, False, "mathml")["html"])
-        else:
-            parts.append(escape(text.replace("\n", " "), quote=False))
-    return "".join(parts).strip()
+    parts = [
+        katex.typeset(node.astext(), False, "mathml")["html"]
+        if isinstance(node, nodes.math)
+        else escape(node.astext().replace("\n", " "), quote=False)
+        for node in line.children
+    ]
+    return COLON.split("".join(parts), maxsplit=1)[-1].strip()
 
 
 def _prepare(app: Sphinx, env: Any) -> list[str]:
@@ -76,8 +71,7 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         # bold is what is explained here, and a link leads there already
         served = is_within(parent, nodes.strong, nodes.reference)
         text = "".join(run)
-        pieces: list[nodes.Node] = []
-        done = 0
+        links: list[tuple[int, int, nodes.Node]] = []
         for start, end, number in find(text):
             if number in met or number not in lines:
                 continue
@@ -85,21 +79,21 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             there = address(app.d2lmini_terms[number], lines[number][1])  # type: ignore[attr-defined]
             if served or there == here:
                 continue
-            pieces.append(nodes.Text(text[done:start]))
             name = escape(text[start:end], quote=False)
             link = f'<a class="term" data-term="{number}" href="{escape(there)}">{name}</a>'
-            pieces.append(nodes.raw("", link, format="html"))
-            done = end
-        if pieces:
-            place = parent.index(run[0])
-            parent[place : place + len(run)] = [*pieces, nodes.Text(text[done:])]
+            links.append((start, end, nodes.raw("", link, format="html")))
+        if links:
+            replace_parts(run, links)
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    lines = app.d2lmini_lines  # type: ignore[attr-defined]
-    (Path(app.outdir) / "_static" / FILE).write_text(json.dumps(lines), encoding="utf-8")
+    slugs = {page: meta.get("myst_slugs", {}).values() for page, meta in app.env.metadata.items()}
+    titles = {f"{page}#{anchor}": title for page, own in slugs.items() for _, anchor, title in own}
+    rows, lines = app.d2lmini_terms, app.d2lmini_lines  # type: ignore[attr-defined]
+    shown = compact_json(cards(app.config.d2lmini_language, rows, lines, titles))
+    (Path(app.outdir) / "_static" / "terms.json").write_text(shown, encoding="utf-8")
 
 
 def _section(node: nodes.Element) -> str:
