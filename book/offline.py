@@ -4,7 +4,6 @@ A page names the version of every file that it fetches. On the finished site tha
 edition, so that an address never means two things, and a page gets the files of its own build or none.
 """
 
-import base64
 import hashlib
 import html
 import io
@@ -62,10 +61,28 @@ def add(site: Path, work: Path, languages: list[str]) -> None:
 
 def stamp(site: Path, language: str) -> None:
     """Name the build of a language in its pages, and list its files with their hashes for the browser."""
-    folder = site / language
-    build = _digest(site, folder)
-    _name_version(folder, build)
-    _write_list(site, folder, language, build)
+    folder, digest = site / language, hashlib.sha256()
+    for path in _needed(site, folder):
+        digest.update(path.relative_to(site).as_posix().encode() + b"\0" + path.read_bytes())
+    build = digest.hexdigest()[:8]
+    for path in folder.glob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        version = VERSION.search(page)
+        assert version, f"{path.name}: the layout names no version"
+        page = re.sub(rf'(\?|data-version="){version[1]}"', rf'\g<1>{build}"', page)
+        path.write_text(page, encoding="utf-8")
+    files, total = {}, 0
+    for path in _needed(site, folder):
+        data, own = path.read_bytes(), path.is_relative_to(folder)
+        address = path.relative_to(folder).as_posix() if own else f"../{path.name}"
+        if address.startswith(STATES):
+            address += f"?{hashlib.sha256(data).hexdigest()[:8]}"
+        elif own and path.suffix not in UNVERSIONED:
+            address += f"?{build}"
+        files[address] = hash_of(data)
+        total += len(data)
+    listed = {"build": build, "size": size(total), "files": files}
+    (folder / LIST).write_text(scripts.compact_json(listed), encoding="utf-8")
 
 
 def _needed(site: Path, folder: Path) -> list[Path]:
@@ -75,40 +92,6 @@ def _needed(site: Path, folder: Path) -> list[Path]:
         [*own, *(site / name for name in SHARED)],
         key=lambda path: (path.suffix == ".safetensors", path.suffix == ".html"),
     )
-
-
-def _digest(site: Path, folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path in _needed(site, folder):
-        digest.update(path.relative_to(site).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:8]
-
-
-def _name_version(folder: Path, build: str) -> None:
-    """Let the pages ask for the files of this build."""
-    for path in folder.glob("*.html"):
-        page = path.read_text(encoding="utf-8")
-        version = VERSION.search(page)
-        assert version, f"{path.name}: the layout names no version"
-        page = page.replace(f'?{version[1]}"', f'?{build}"')
-        page = page.replace(f'data-version="{version[1]}"', f'data-version="{build}"', 1)
-        path.write_text(page, encoding="utf-8")
-
-
-def _write_list(site: Path, folder: Path, language: str, build: str) -> None:
-    files, total = {}, 0
-    for path in _needed(site, folder):
-        name = path.relative_to(site).as_posix()
-        address = name.removeprefix(f"{language}/") if path.is_relative_to(folder) else f"../{name}"
-        data = path.read_bytes()
-        if address.startswith(STATES):
-            address += f"?{hashlib.sha256(data).hexdigest()[:8]}"
-        elif path.is_relative_to(folder) and path.suffix not in UNVERSIONED:
-            address += f"?{build}"
-        files[address] = f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
-        total += len(data)
-    listed = {"build": build, "size": size(total), "files": files}
-    (folder / LIST).write_text(scripts.compact_json(listed), encoding="utf-8")
 
 
 def remove_other_languages(page: str, language: str) -> str:
@@ -135,7 +118,7 @@ def explain_files(page: str, language: str) -> str:
         ".as-file{padding:.8rem 1rem;border:1px solid var(--d2l-line);border-radius:6px}"
         "[data-mode] .as-file,:root:not([data-mode]) .d2l-widget .to-run{display:none}"
     )
-    page = page.replace("style-src 'self' ", f"style-src 'self' {hash_of(rule)} ", 1)
+    page = page.replace("style-src 'self' ", f"style-src 'self' '{hash_of(rule.encode())}' ", 1)
     page = page.replace("</head>", f"<style>{rule}</style>\n</head>", 1)
     run = html.escape(words(language)["exercises"]["run_cell"], quote=False)
     page = page.replace(run, f'<span class="to-run">{run}</span>')

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from book.chapters import read, source
+from book.contents import BuildError
 from d2lmini.language import LANGUAGES
 from d2lmini.notebook.content import exercise_content
 
@@ -15,19 +16,30 @@ FIVE = 5
 KINDS = {"number", "choice", "multiple", "matrix", "order", "bug", "spot"}
 NEEDS_PAGE = re.compile(r"\b(?:above|below)\b")
 FORMULA = re.compile(r"\(\d+\.\d+\)")  # by its number: a question that names one comes late
-LISTED = re.compile(r"\d+\. \[([^\]]*)\]\(([\w-]+)\.ipynb\)")
+LISTED = re.compile(r"\[([^\]]*)\]\(([\w-]+)\.ipynb\)[:： ]*(.*)")
 
 
 def parts(index: Path) -> list[dict[str, Any]]:
-    """Return the parts of the course as its first page lists them: titles, chapters, what it calls these."""
+    """Return the parts of the course as its first page lists them.
+
+    Returns:
+        Of each its title, its pages, and of each of these what it is called and its question.
+
+    Raises:
+        BuildError: an entry of the list links to no chapter.
+    """
     cells = (source(cell) for cell in read(index)["cells"] if cell["id"] == "chapters")
-    listing: list[dict[str, Any]] = [{"title": "", "pages": [], "short": {}}]
+    listing: list[dict[str, Any]] = [{"title": "", "pages": [], "listed": {}}]
     for line in next(cells, "").splitlines()[1:]:
-        if listed := LISTED.match(line):
-            listing[-1]["pages"].append(listed[2])
-            listing[-1]["short"][listed[2]] = listed[1].partition(" (")[0]  # without the term in English
+        number, _, entry = line.partition(". ")
+        if listed := LISTED.match(entry):
+            called, name, question = listed.groups()
+            listing[-1]["pages"].append(name)
+            listing[-1]["listed"][name] = (called, re.sub("[*`$]", "", question[:1].upper() + question[1:]))
+        elif entry and number.isdecimal():
+            raise BuildError(f"index#chapters: {entry!r} links to no chapter")
         elif line:
-            listing.append({"title": line.rstrip(":："), "pages": [], "short": {}})
+            listing.append({"title": line.rstrip(":："), "pages": [], "listed": {}})
     return [part for part in listing if part["pages"]]
 
 

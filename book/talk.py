@@ -1,8 +1,10 @@
 """What a presentation of a chapter has beside its slides: claims of its sections, notes, and its time."""
 
 import re
-from html import escape
 from typing import Any
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from book import katex
 from book.chapters import Cell, Notebook, claim_of, note_of, source
@@ -15,7 +17,17 @@ EXPLORER = 6.0
 SECTION = 0.5  # for the heading, what it claims, and questions
 HEADING = re.compile(r"#{1,2} ")
 FORMULA = re.compile(r"\$\$.*?\$\$", re.DOTALL)
-MARKS = re.compile(r"\$([^$]+)\$|\*([^*]+)\*|`([^`]+)`")
+
+
+def _formula(_: Any, tokens: Any, index: int, *__: Any) -> str:
+    answer = katex.typeset(tokens[index].content, False, "mathml")
+    if "error" in answer:
+        raise ValueError(f"the claim's formula ${tokens[index].content}$: {answer['error']}")
+    return answer["html"]
+
+
+MARKDOWN = MarkdownIt("zero").enable(["backticks", "emphasis"]).use(dollarmath_plugin)
+MARKDOWN.add_render_rule("math_inline", _formula)
 
 
 def html_of(claim: str) -> str:
@@ -24,20 +36,7 @@ def html_of(claim: str) -> str:
     Raises:
         ValueError: a formula cannot be typeset.
     """
-    parts, end = [], 0
-    for match in MARKS.finditer(claim):
-        formula, stressed, code = match.groups()
-        parts.append(escape(claim[end : match.start()], quote=False))
-        if formula:
-            answer = katex.typeset(formula, False, "mathml")
-            if "error" in answer:
-                raise ValueError(f"the claim {claim!r}: {answer['error']}")
-            parts.append(answer["html"])
-        else:
-            name = "em" if stressed else "code"
-            parts.append(f"<{name}>{escape(stressed or code, quote=False)}</{name}>")
-        end = match.end()
-    return "".join(parts) + escape(claim[end:], quote=False)
+    return MARKDOWN.renderInline(claim)
 
 
 def minutes_of(cell: Cell) -> float:

@@ -1,6 +1,5 @@
 """Prepare a notebook before myst-nb parses it, and remember what the pages need to know about it."""
 
-import ast
 import json
 import math
 import re
@@ -22,21 +21,14 @@ from d2lmini.notebook.content import exercise_content, readable
 from d2lmini.notebook.svg import for_page
 from d2lmini.notebook.widgets import fallback, stored_widgets
 
-SHOWN = {"d2l.exercise", "d2l.explorer", "d2l.figure"}  # such a call says nothing that its output does not
+SHOWS = re.compile(r"d2l\.(exercise|explorer|figure)\([^()]*\)")  # it says nothing that its output does not
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 PHONE = 390  # pixels
 
 
 def only_shows(code: str) -> bool:
     """Say whether a cell is one call that only shows something, without a comment beside it."""
-    try:
-        body = ast.parse(code).body
-    except SyntaxError:  # a line for Jupyter, such as %pip
-        return False
-    match body:
-        case [ast.Expr(value=ast.Call(func=called)) as call] if ast.unparse(called) in SHOWN:
-            return ast.get_source_segment(code, call) == code.strip()
-    return False
+    return bool(SHOWS.fullmatch(code.strip()))
 
 
 def printed_code(notebook: dict[str, Any]) -> list[str]:
@@ -84,15 +76,6 @@ def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: s
             output["data"] = {"text/html": markup}
 
 
-def _widgets(notebook: dict[str, Any]) -> list[tuple[str, str]]:
-    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    return [
-        widget
-        for output in outputs
-        for widget in stored_widgets("".join(output.get("data", {}).get("text/html", "")))
-    ]
-
-
 def _description(notebook: dict[str, Any]) -> str:
     """The first sentences of the page, for search engines and link previews."""
     for cell in notebook["cells"]:
@@ -115,7 +98,9 @@ def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
     plot = words(language)["site"]["script"]["plot"]
     meta = app.env.metadata[docname]
     meta["cell_ids"] = [cell["id"] for cell in notebook["cells"]]
-    meta["exercises"] = [name for kind, name in _widgets(notebook) if kind == "exercise"]
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    markup = "".join("".join(output.get("data", {}).get("text/html", "")) for output in outputs)
+    meta["exercises"] = [name for kind, name in stored_widgets(markup) if kind == "exercise"]
     meta["description"] = _description(notebook)
     meta["behind"] = []
     english = path.parent.parent / "en" / path.name

@@ -16,7 +16,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from book import address, licenses, previews, review
 from book.ext.doctree import is_within
-from book.scripts import FOLDER
+from book.scripts import FOLDER, compact_json
 from d2lmini import __version__
 from d2lmini.language import words
 from d2lmini.letters import WIDE
@@ -24,6 +24,7 @@ from d2lmini.notebook.widgets.bundler import bundle
 
 OFFLINE = "offline"  # the page about reading without network
 CHINESE = re.compile(f"[{WIDE}]")
+OWN_SECTIONS = re.compile(r"</a>(<ul>.*</ul>)\s*</li>\s*</ul>\s*$", re.DOTALL)  # without the page's title
 SEAM = re.compile(r"([._])(?=\w)")  # where a long name may go on in the next line
 
 # inside the pages, allowed by their hashes; a block, so that other scripts may use the same names
@@ -32,8 +33,7 @@ HEAD_SCRIPT, FIND_SITE_SCRIPT = (f"{{{bundle(FOLDER, f'{name}.js', {})}}}" for n
 # Render ahead the page of a link on which the pointer rests, and the next page when site.js marks it. Fetch
 # that of other links that it marks, and of another language: its link gets the place being read when
 # it is clicked.
-RULES = json.loads((Path(__file__).parent / "speculation_rules.json").read_text(encoding="utf-8"))
-AHEAD = json.dumps(RULES, separators=(",", ":"))
+AHEAD = compact_json(json.loads(Path(__file__).with_name("speculation_rules.json").read_text("utf-8")))
 
 
 INLINE_STYLES = "style-src 'self' 'unsafe-inline'"
@@ -42,7 +42,7 @@ STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 def content_security_policy(*scripts: str) -> str:
     """Allow nothing from another host; scripts as files, and those in the head by their hashes."""
-    allowed = " ".join(map(hash_of, (HEAD_SCRIPT, AHEAD, *scripts)))
+    allowed = " ".join(f"'{hash_of(script.encode())}'" for script in (HEAD_SCRIPT, AHEAD, *scripts))
     return (
         f"default-src 'self'; script-src 'self' {allowed}; "
         f"{INLINE_STYLES}; img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
@@ -50,9 +50,9 @@ def content_security_policy(*scripts: str) -> str:
     )
 
 
-def hash_of(text: str) -> str:
-    """How a policy names a script or a style sheet that it allows in the page."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+def hash_of(data: bytes) -> str:
+    """How browsers name a script, a style sheet or a file by its contents."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
 
 
 def allow_only_these_styles(page: str) -> str:
@@ -60,7 +60,7 @@ def allow_only_these_styles(page: str) -> str:
 
     Attributes may have styles: KaTeX and the drawings place what they show by them.
     """
-    sheets = " ".join(hash_of(sheet) for sheet in STYLE.findall(page))
+    sheets = " ".join(f"'{hash_of(sheet.encode())}'" for sheet in STYLE.findall(page))
     return page.replace(INLINE_STYLES, f"style-src 'self' {sheets}; style-src-attr 'unsafe-inline'", 1)
 
 
@@ -143,53 +143,50 @@ def _hidden_cell_end(self: Any, node: nodes.Element) -> None:
 def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
     """Every page in the order of the table of contents, and which part of the course it begins or ends."""
     site_map = env.external_site_map  # type: ignore[attr-defined]
-    pages = [{"doc": site_map.root.docname, "part": "", "number": None}]
+    listed: list[tuple[str, str, int | None]] = [(site_map.root.docname, "", None)]
     for tree_index, tree in enumerate(site_map.root.subtrees):
         part = (tree.caption or "").lower()
-        for number, item in enumerate(tree.items, 1):
-            pages.append({"doc": str(item), "part": part, "number": None if tree_index else number})
-    listing = review.parts(Path(env.doc2path(pages[0]["doc"])))
-    # what the first page calls them is short enough for the navigation
-    short = {name: title for part in listing for name, title in part["short"].items()}
-    parts = [part["pages"] for part in listing]
-    for entry in pages:
-        meta = env.metadata.get(entry["doc"], {})
-        title = env.titles.get(entry["doc"])
-        entry["title"] = title.astext() if title else entry["doc"]
-        entry["name"] = entry["doc"].rsplit("/", 1)[-1]
-        entry["short"] = short.get(entry["name"], entry["title"])
-        entry["exercises"] = meta.get("exercises", [])
-        entry["minutes"] = meta.get("minutes", 0)
-        entry["begins"] = any(part[0] == entry["name"] for part in parts)
-        entry["ends"] = next((part[0] for part in parts if part[-1] == entry["name"]), "")
-    return pages
+        listed += [(str(d), part, None if tree_index else n) for n, d in enumerate(tree.items, 1)]
+    parts = review.parts(Path(env.doc2path(site_map.root.docname)))
+    on_first_page = {name: told for part in parts for name, told in part["listed"].items()}
+    entries = []
+    for doc, part, number in listed:
+        meta, name = env.metadata.get(doc, {}), doc.rpartition("/")[2]
+        title = env.titles[doc].astext() if doc in env.titles else doc
+        called, question = on_first_page.get(name, (title, ""))
+        entries.append(
+            {
+                "doc": doc,
+                "name": name,
+                "part": part,
+                "number": number,
+                "title": title,
+                "called": called,
+                "question": question,
+                # what the first page calls it is short enough for the navigation, without the term in English
+                "short": called.partition(" (")[0] if name in on_first_page else title,
+                "exercises": meta.get("exercises", []),
+                "minutes": meta.get("minutes", 0),
+                "begins": any(name == part["pages"][0] for part in parts),
+                "ends": next((part["pages"][0] for part in parts if part["pages"][-1] == name), ""),
+            }
+        )
+    return entries
 
 
 def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name all pages when something changed that pages show of others; the first has every chapter's time."""
-    listed = [{**entry, "minutes": None} for entry in chapters(env)]
     # sorted: a page that is read again moves to the end of the metadata
-    anchors = sorted(
-        (name, [(slug[1], slug[2]) for slug in meta.get("myst_slugs", {}).values()])
+    targets = sorted(
+        (name, [slug[1:] for slug in meta.get("myst_slugs", {}).values()], meta.get("formulas"))
         for name, meta in env.metadata.items()
     )
-    terms = sorted((number, group) for number, (_, group) in app.d2lmini_lines.items())  # type: ignore[attr-defined]
-    formulas = sorted((name, meta.get("formulas")) for name, meta in env.metadata.items())
-    shown = json.dumps([listed, anchors, terms, formulas], ensure_ascii=False)
+    groups = {number: group for number, (_, group) in app.d2lmini_lines.items()}  # type: ignore[attr-defined]
+    shown = repr([[{**entry, "minutes": None} for entry in chapters(env)], targets, groups])
     if getattr(env, "d2lmini_shown", None) == shown:
         return [app.config.root_doc]
     env.d2lmini_shown = shown  # type: ignore[attr-defined]
     return list(env.found_docs)
-
-
-def _contents_of(app: Sphinx, docname: str) -> str:
-    """The sections of a page as a nested list, without the page's own title."""
-    from sphinx.environment.adapters.toctree import document_toc
-
-    toc = document_toc(app.env, docname, app.builder.tags)
-    top = next(iter(toc.findall(nodes.list_item)), None)
-    sections = [child for child in top if isinstance(child, nodes.bullet_list)] if top is not None else []
-    return str(app.builder.render_partial(sections[0])["fragment"]) if sections else ""  # type: ignore[attr-defined]
 
 
 def _report(app: Sphinx, pagename: str, repository: str, base: str) -> dict[str, str]:
@@ -243,6 +240,7 @@ def fill(
     ]
     page = pages[position] if position is not None else {"name": name, "title": context.get("title", "")}
     welcome = pagename == config.root_doc  # its map is its contents
+    contents = OWN_SECTIONS.search(context.get("toc", ""))
     context["d2l"] = {
         "tag": words(language)["language"]["tag"],
         "language": language,
@@ -251,7 +249,7 @@ def fill(
         "page": page,
         "previous": pages[position - 1] if position else None,
         "next": pages[position + 1] if position is not None and position + 1 < len(pages) else None,
-        "contents": _contents_of(app, pagename) if pagename in env.tocs and not welcome else "",
+        "contents": contents[1] if contents and not welcome else "",
         "welcome": welcome,
         "siblings": siblings,
         "canonical": f"{base}/{language}/{name}.html" if base else "",

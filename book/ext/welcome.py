@@ -8,7 +8,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from book import review
 from book.chapters import Notebook, source as text_of
+from book.ext.page import chapters
 from book.templates import template
 from d2lmini.language import words
 
@@ -62,20 +64,8 @@ def paths(stations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return ways
 
 
-def _station(item: nodes.Element, chapters: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return a chapter on the map, with its name and its question as the notebook lists them."""
-    link = next(item.findall(nodes.reference), nodes.reference())
-    if link.get("refuri") not in chapters:
-        raise ExtensionError(f"index#chapters: {item.astext()!r} links to no chapter")
-    question = item.astext().partition(link.astext())[2].lstrip(":： \n")
-    chapter = chapters[link["refuri"]]
-    return {**chapter, "called": link.astext(), "question": question[:1].upper() + question[1:]}
-
-
 def draw_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Make a map of the list of chapters on the first page, and put a link to the first one before it."""
-    from book.ext.page import chapters
-
     section = next((s for s in doctree.findall(nodes.section) if "chapters" in s["ids"]), None)
     if docname != app.config.root_doc or section is None:
         return
@@ -84,32 +74,26 @@ def draw_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         for entry in chapters(app.env)
         if entry["number"]
     ]
-    by_link = {entry["link"]: entry for entry in linked}
-    lanes: list[dict[str, Any]] = []
-    title = ""
-    for node in list(section.children):
-        if isinstance(node, nodes.paragraph):
-            title = node.astext().rstrip(":：")
-        elif isinstance(node, nodes.enumerated_list):
-            lanes.append({"title": title, "stations": [_station(item, by_link) for item in node]})
-        else:
-            continue
-        section.remove(node)
-    stations = [station for lane in lanes for station in lane["stations"]]
-    if [station["link"] for station in stations] != list(by_link):
-        named = ", ".join(entry["name"] for entry in linked)
-        raise ExtensionError(f"{docname}#chapters: list the chapters of _toc.yml in their order: {named}")
+    by_name = {entry["name"]: entry for entry in linked}
+    parts = review.parts(Path(app.env.doc2path(docname)))
+    if [name for part in parts for name in part["pages"]] != list(by_name):
+        raise ExtensionError(
+            f"{docname}#chapters: list the chapters of _toc.yml in their order: {', '.join(by_name)}"
+        )
     drawn: Any = template("theme/welcome/map.html").make_module(
         {
             "chapters": linked,
-            "lanes": lanes,
-            "paths": paths(stations),
+            "lanes": [{**part, "stations": [by_name[name] for name in part["pages"]]} for part in parts],
+            "paths": paths(linked),
             "practice": lambda chapter: rounded(EXERCISE * len(chapter["exercises"])),
             "rounded": rounded,
             "rule": {"words": WORDS, "lines": LINES, "exercise": EXERCISE},
             "site": words(app.config.d2lmini_language)["site"],
         }
     )
+    for listed in section[1:]:
+        if isinstance(listed, nodes.paragraph | nodes.enumerated_list):
+            section.remove(listed)
     section.append(nodes.raw("", drawn.map(), format="html"))
     section.parent.insert(section.parent.index(section), nodes.raw("", drawn.way_on(), format="html"))
 
