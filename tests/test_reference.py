@@ -98,24 +98,27 @@ def test_a_docstring_becomes_markup():
     assert [
         line.strip() for line in api.entry(f, "d2l.f", {"text": "d2l.text"}).splitlines() if line.strip()
     ] == [
-        ".. py:function:: d2l.f(X: Tensor, *rest: int, value: float = 0) -> Tensor",
-        r"Do :py:obj:`text <d2l.text>` to ``X``, :math:`p_n` and snake\_case.",
+        "````{py:function} d2l.f(X: Tensor, *rest: int, value: float = 0) -> Tensor",
+        r"Do {py:obj}`text <d2l.text>` to `X`, $p_n$ and snake\_case.",
         ":Args:",
-        "- ``X``: a thing of two lines.",
-        "- ``*rest``: others.",
-        "- ``value``: it.",
+        "- `X`: a thing of two lines.",
+        "- `*rest`: others.",
+        "- `value`: it.",
         ":Returns: Rows: one a thing.",
         ":Raises:",
-        "- ``ValueError``: ``X`` is empty.",
+        "- `ValueError`: `X` is empty.",
         ":Source: A, B.",
         "More.",
         ":Example:",
         "Look:",
-        ".. raw:: html",
+        "```{raw} html",
         '<template data-needs="from made_up import f"></template>',
-        ".. code-block:: pycon",
+        "```",
+        "```{code-block} pycon",
         ">>> f(1)",
         "1",
+        "```",
+        "````",
     ]
 
 
@@ -140,9 +143,9 @@ def test_a_class_shows_its_public_methods_without_self():
         {},
     )
     assert re.findall(r"py:.*|:type.*", shown) == [
-        "py:class:: d2l.f(k: int = 1)",
-        "py:method:: stop()",
-        "py:property:: size",
+        "py:class} d2l.f(k: int = 1)",
+        "py:method} stop()",
+        "py:property} size",
         ":type: int",
     ]
 

@@ -18,12 +18,8 @@ from textwrap import indent
 from typing import Any
 
 import griffe
-from docutils.nodes import Node
-from myst_parser.mdit_to_docutils.base import make_document
-from myst_parser.mocking import MockRSTParser
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
-from sphinx.util.docutils import SphinxDirective
 
 PACKAGE = Path(__file__).parents[2] / "d2lmini"
 PAGE = "api"
@@ -31,7 +27,7 @@ PAGE = "api"
 GOOGLE = {"returns_multiple_items": False, "warn_missing_types": False}
 TITLES = {"parameters": "Args", "attributes": "Attributes", "raises": "Raises"}
 # the spans of a docstring that are not prose: ``name``, `name`, $formula$
-SPAN = re.compile(r"``(?P<plain>[^`]+)``|`(?P<name>[^`]+)`|\$(?P<formula>[^$]+)\$|(?P<special>[*\\_|])")
+SPAN = re.compile(r"``(?P<plain>[^`]+)``|`(?P<name>[^`]+)`|\$[^$]+\$|(?P<special>[*\\_<\[])")
 
 
 class _Refuse(logging.Handler):
@@ -70,15 +66,14 @@ def definitions(file: str) -> list[Any]:
 
 
 def _prose(text: str, known: dict[str, str]) -> str:
-    """Sphinx's markup for the prose of a docstring: code, links to other names of the page, formulas."""
+    """MyST's markup for the prose of a docstring: code, links to other names of the page, formulas."""
 
     def replace(span: re.Match[str]) -> str:
         if span["special"]:
             return "\\" + span["special"]
-        if span["formula"]:
-            return f":math:`{span['formula']}`"
-        name = span["plain"] or span["name"]
-        return f":py:obj:`{name} <{known[name]}>`" if name in known else f"``{name}``"
+        if name := span["plain"] or span["name"]:
+            return f"{{py:obj}}`{name} <{known[name]}>`" if name in known else f"`{name}`"
+        return span[0]
 
     return SPAN.sub(replace, text)
 
@@ -116,7 +111,7 @@ def _imported(statements: list[ast.stmt]) -> set[str]:
 
 
 def _marked_up(section: Any, thing: Any, known: dict[str, str]) -> Iterator[str]:
-    """One part of a docstring in Sphinx's markup."""
+    """One part of a docstring in MyST's markup."""
     kind, value = section.kind.value, section.value
     if kind == "text":
         for paragraph in value.split("\n\n"):
@@ -124,13 +119,12 @@ def _marked_up(section: Any, thing: Any, known: dict[str, str]) -> Iterator[str]
             yield f":Source: {' '.join(text.split()[1:])}" if text.startswith("Source: ") else text
     elif kind == "admonition":
         said, prompt, code = value.contents.partition(">>> ")
-        shown = indent((prompt + code).replace("<BLANKLINE>", ""), "      ")
         typed = "".join(one.source for one in DocTestParser().get_examples(prompt + code))
         needed = escape(imports(typed, thing)).replace("\n", "&#10;")  # for whoever copies the example
-        note = f'   .. raw:: html\n\n      <template data-needs="{needed}"></template>\n\n' if needed else ""
-        yield (
-            f":{section.title}:\n{indent(_prose(said, known), '   ')}\n{note}"
-            f"   .. code-block:: pycon\n\n{shown}"
+        note = _directive("raw", "html", f'<template data-needs="{needed}"></template>') if needed else ""
+        shown = _directive("code-block", "pycon", (prompt + code).replace("<BLANKLINE>", ""))
+        yield "\n".join(
+            [f":{section.title}:", *(indent(part, "   ") for part in (_prose(said, known), note, shown))]
         )
     elif kind == "returns":
         name = f"{value[0].name}: " if value[0].name else ""  # a first word that griffe takes for a name
@@ -139,7 +133,7 @@ def _marked_up(section: Any, thing: Any, known: dict[str, str]) -> Iterator[str]
         lines = [f":{TITLES[kind]}:"]
         for item in value:
             name = item.annotation if kind == "raises" else item.name
-            lines.append(f"   - ``{name}``: {_prose(' '.join(item.description.split()), known)}")
+            lines.append(f"   - `{name}`: {_prose(' '.join(item.description.split()), known)}")
         yield "\n".join(lines)
 
 
@@ -148,9 +142,8 @@ def _described(thing: Any, known: dict[str, str]) -> str:
 
 
 def _directive(kind: str, head: str, body: str, *options: str) -> str:
-    return "\n".join(
-        [f".. {kind}:: {head}", *(f"   {option}" for option in options), "", indent(body, "   "), ""]
-    )
+    fence = max(re.findall("`{3,}", body), default="``") + "`"
+    return "\n".join([f"{fence}{{{kind}}} {head}", *options, "", body, fence])
 
 
 def entry(thing: Any, name: str, known: dict[str, str]) -> str:
@@ -174,28 +167,9 @@ def entry(thing: Any, name: str, known: dict[str, str]) -> str:
 
 
 def reference(file: str) -> str:
-    """What a file offers, in Sphinx's markup."""
+    """What a file offers, in MyST's markup."""
     known = {name: f"d2l.{name}" for names in exported().values() for name in names}
     return "\n\n".join(entry(thing, known[thing.name], known) for thing in definitions(file))
-
-
-class Reference(SphinxDirective):
-    """Parse the reference of a file.
-
-    MyST's own `{eval-rst}` puts an empty line before the text for each line above it, of which myst-nb counts
-    10 000 a cell: most of the time that a site took to build.
-    """
-
-    required_arguments = 1
-
-    def run(self) -> list[Node]:
-        """Return the nodes of the reference."""
-        parsed = make_document()
-        parsed["source"] = self.state.document["source"]
-        parsed.settings = self.state.document.settings
-        parsed.reporter = self.state.document.reporter
-        MockRSTParser().parse(reference(self.arguments[0]), parsed)
-        return list(parsed.children)
 
 
 def insert(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -211,10 +185,8 @@ def insert(app: Sphinx, docname: str, source: list[str]) -> None:
         cells.append(cell)
         if file := waiting.pop(cell["id"], None):
             app.env.note_dependency(str(_package()[file].filepath))
-            text = f"```{{reference}} {file}\n```"
-            cells.append(
-                {"cell_type": "markdown", "id": f"{cell['id']}-names", "metadata": {}, "source": text}
-            )
+            names = {"id": f"{cell['id']}-names", "cell_type": "markdown", "metadata": {}}
+            cells.append({**names, "source": reference(file)})
     if waiting:
         files = ", ".join(f"d2lmini/{file.replace('.', '/')}.py" for file in waiting.values())
         raise ExtensionError(
@@ -225,5 +197,4 @@ def insert(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_directive("reference", Reference)
     app.connect("source-read", insert, priority=400)  # before `notebook` notes the cells of the page

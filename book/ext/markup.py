@@ -5,7 +5,17 @@ import re
 from book.ext.assets import code_styles
 
 UNREAD = {
-    *("container", "docutils", "external", "field-even", "field-odd", "internal", "literal", "notranslate"),
+    *(
+        "container",
+        "docutils",
+        "external",
+        "field-even",
+        "field-odd",
+        "internal",
+        "literal",
+        "myst",
+        "notranslate",
+    ),
     *("reference", "row-even", "row-odd", "simple", "std", "std-doc", "std-ref", "descname", "descclassname"),
     *("sig-param", "xref", "py-obj", "toctree-wrapper", "compound"),
 }
