@@ -4,7 +4,6 @@ import difflib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -72,15 +71,12 @@ def store(path: Path, data: bytes) -> bool:
     if path.exists() and path.read_bytes() == data:
         return False
     # In the same folder, because os.replace is one step only within a file system.
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
+    temporary = path.with_name(f".{path.stem}-{os.getpid()}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(path.stat().st_mode if path.exists() else 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        temporary.write_bytes(data)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
     return True
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import errno
-import io
 import re
 import socket
 import sys
@@ -107,16 +106,17 @@ class Server(ThreadingHTTPServer):
     allow_reuse_address = sys.platform != "win32"  # there it lets two servers share a port
 
 
-def server(site: Path, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServer:
+def server(
+    site: Path, port: int, host: str = "127.0.0.1", handler: type[Handler] = Handler
+) -> ThreadingHTTPServer:
     """Return a server for `site`, bound and not yet running; port 0 takes any free one."""
-    return Server((host, port), partial(Handler, directory=str(site)))
+    return Server((host, port), partial(handler, directory=str(site)))
 
 
 @contextmanager
 def serving(site: Path, handler: type[Handler] = Handler) -> Iterator[str]:
     """Serve a site on a free port while the block runs; yield its address."""
-    with server(site, 0) as running:
-        running.RequestHandlerClass = partial(handler, directory=str(site))
+    with server(site, 0, handler=handler) as running:
         threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{running.server_port}"
@@ -133,15 +133,6 @@ def own_address() -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         asked.connect(("192.0.2.1", 9))  # an address that nobody has
         return str(asked.getsockname()[0])
-
-
-def picture(address: str) -> str:
-    """Return an address as a QR code for a terminal, dark on light in every theme."""
-    import segno  # only for a class
-
-    drawn = io.StringIO()
-    segno.make(address).terminal(drawn, compact=True)
-    return drawn.getvalue()
 
 
 def port_number(text: str) -> int:
@@ -201,11 +192,12 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         address = f"http://{running.socket.getsockname()[0]}:{running.server_port}/"
         if options.host is not None:
-            print(picture(address))
-        print(
-            terminal.say("serve.class" if options.host is not None else "serve.here", address=address),
-            flush=True,
-        )
+            import segno  # only for a class
+
+            segno.make(address).terminal(compact=True)  # dark on light in every theme
+            print()
+        whose = "here" if options.host is None else "class"
+        print(terminal.say(f"serve.{whose}", address=address), flush=True)
         running.serve_forever()
     except KeyboardInterrupt:
         print()

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import http.client
+import io
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import segno
 from making import ROOT, served
 from playwright.sync_api import expect
 
@@ -279,8 +281,9 @@ def test_host_prints_the_address_and_its_picture(folder, monkeypatch, capsys):
     assert serve.main(["--port", "0", "--host", "127.0.0.2", "--site", str(folder)]) == 0
     said = capsys.readouterr().out
     (address,) = re.findall(r"http://127\.0\.0\.2:\d+/", said)
-    rows = serve.picture(address).splitlines()
-    assert said.startswith(serve.picture(address)) and len(rows) > 10
+    drawn = io.StringIO()
+    segno.make(address).terminal(drawn, compact=True)
+    assert said.startswith(drawn.getvalue()) and len(drawn.getvalue().splitlines()) > 10
     assert serve.main(["--port", "0", "--host", "203.0.113.9", "--site", str(folder)]) == 1
     assert "no address “203.0.113.9”" in capsys.readouterr().err
 

@@ -1,7 +1,6 @@
 """An exercise on paper: its question where it is asked, its hints and its solution at the end of the book."""
 
 import re
-from collections.abc import Callable
 from html import unescape
 from string import ascii_lowercase
 from typing import Any
@@ -49,10 +48,26 @@ def on_paper(name: str, language: str) -> dict[str, Any]:
         few = len(shown.partition(".")[0].lstrip("−").replace(",", "")) < 5
         return shown.replace(",", "" if few or language == "zh" else "\u2009")
 
+    def answer() -> str:
+        """Return the answer in a word; empty where it is a table or a text."""
+        match content:
+            case {"options": choices} | {"areas": choices}:
+                return ", ".join(ascii_lowercase[i] for i, one in enumerate(choices) if one.get("correct"))
+            case {"lines": lines}:
+                return f"{say['line']} {next(line['number'] for line in lines if line.get('correct'))}"
+            case {"variants": [variant, *_]}:
+                return number_shown(variant["answer"])
+            case {"items": items, "shuffled": shuffled}:
+                return ", ".join(ascii_lowercase[shuffled.index(index)] for index in range(len(items)))
+            case {"spots": spots}:
+                spot = next(spot for spot in spots if spot.get("correct"))
+                return text(f"{content['rows'][spot['row']]}, {content['columns'][spot['column']]}")
+        return ""
+
     forms: Any = template("paper/exercise.html").make_module(
         {
             **content,
-            "answer": _answer(content, say, number_shown, text),
+            "answer": answer(),
             "in_disorder": [content["items"][index] for index in content.get("shuffled", [])],
             "letters": ascii_lowercase,
             "number": number_shown,
@@ -68,25 +83,3 @@ def on_paper(name: str, language: str) -> dict[str, Any]:
         "hints": [paragraphs(hint) for hint in content.get("hints", [])],
         "solution": forms.solved(),
     }
-
-
-def _answer(
-    content: dict[str, Any],
-    say: dict[str, Any],
-    number: Callable[[float], str],
-    text: Callable[[str], Markup],
-) -> str:
-    """Return the answer in a word; empty where it is a table or a text."""
-    match content:
-        case {"options": choices} | {"areas": choices}:
-            return ", ".join(ascii_lowercase[i] for i, one in enumerate(choices) if one.get("correct"))
-        case {"lines": lines}:
-            return f"{say['line']} {next(line['number'] for line in lines if line.get('correct'))}"
-        case {"variants": [variant, *_]}:
-            return number(variant["answer"])
-        case {"items": items, "shuffled": shuffled}:
-            return ", ".join(ascii_lowercase[shuffled.index(index)] for index in range(len(items)))
-        case {"spots": spots}:
-            spot = next(spot for spot in spots if spot.get("correct"))
-            return text(f"{content['rows'][spot['row']]}, {content['columns'][spot['column']]}")
-    return ""
