@@ -52,7 +52,7 @@ def test_a_folder_that_cannot_be_written(
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "read-only")
 
-    monkeypatch.setattr(progress.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(Path, "write_bytes", refuse)
     shown = d2l.exercise("self-attention/why-scale")
     shown.answer = {"tries": 1}
     shown.answer = {"tries": 2}
@@ -67,7 +67,7 @@ def test_answers_last_as_long_as_the_session_where_nothing_can_be_written(
         raise PermissionError(13, "read-only")
 
     with monkeypatch.context() as patch:
-        patch.setattr(progress.tempfile, "mkstemp", refuse)
+        patch.setattr(Path, "write_bytes", refuse)
         d2l.exercise(NAMES[0]).answer = {"given": 1}
         assert d2l.exercise(NAMES[0]).answer == {"given": 1}
     progress.keep_answer(NAMES[1], {"given": 2})  # now it can: both are kept

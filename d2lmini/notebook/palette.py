@@ -3,12 +3,8 @@
 import tomllib
 from importlib.resources import files
 
-COLORS: dict[str, tuple[str, str]] = {  # name -> (light, dark)
-    name: (light, dark)
-    for name, (light, dark) in tomllib.loads(
-        (files("d2lmini") / "assets" / "palette.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_FILE = files("d2lmini") / "assets" / "palette.toml"
+COLORS: dict[str, list[str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))  # name -> [light, dark]
 
 
 def css(dark: bool) -> str:

@@ -200,15 +200,13 @@ def _save(new: Answers) -> None:
 def _write(answers_by_name: Answers) -> None:
     """Write a new file and move it into place, so that no reader ever sees half of it."""
     text = json.dumps({"d2lmini": 1, "answers": answers_by_name}, ensure_ascii=False, indent=1)
-    handle, temporary = tempfile.mkstemp(dir=_file().parent, prefix=".d2lmini-", suffix=".json")
+    temporary = _file().with_name(f".d2lmini-{os.getpid()}.json")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode(errors="replace"))  # half a character, as a browser may cut one
+        temporary.write_bytes(text.encode(errors="replace"))  # half a character, as a browser may cut one
         os.replace(temporary, _file())
-    except BaseException:
+    finally:
         with suppress(OSError):
-            os.unlink(temporary)
-        raise
+            temporary.unlink()
 
 
 @cache
