@@ -99,16 +99,15 @@ def _finish(here: Path, root: Path, language: str) -> None:
     for name in [*names, licenses.PAGE, review.PAGE, OFFLINE]:
         html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
         digest = hashlib.sha256(html.encode()).hexdigest()
-        page = before.get(name)
-        if not page or page["html"] != digest:
+        made[name] = before.get(name, {})
+        if made[name].get("html") != digest:
             finished.write(name, html)
-            read = sections(name, html, partial(exercise_content, language=language)) if name in names else []
-            page = {"html": digest, "sections": [asdict(section) for section in read]}
-        made[name] = page
+            read = sections(name, html, partial(exercise_content, language=language))
+            made[name] = {"html": digest, "sections": [asdict(section) for section in read]}
     for name in names:
         shutil.copy(root / "chapters" / language / f"{name}.ipynb", finished.target)
     file.write_text(scripts.compact_json(made), encoding="utf-8")
-    listed = [section for page in made.values() for section in page["sections"]]
+    listed = [section for name in names for section in made[name]["sections"]]
     found = search.data(language, listed, pages(toc), glossary.read(root))
     for fetched, content in (("search.json", found), ("moved.json", moved(root))):
         (finished.static / fetched).write_text(scripts.compact_json(content), encoding="utf-8")

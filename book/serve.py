@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from mimetypes import MimeTypes
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -39,17 +40,13 @@ class Handler(SimpleHTTPRequestHandler):
     Give out files of the site alone, and only to requests that name this machine as it names itself.
     """
 
-    # said outright: Windows takes them from its registry, where .js may be text/plain
+    # Python's own, not the system's: in the registry of Windows .js may be text/plain
     extensions_map = {  # noqa: RUF012  as in the standard library's class
-        **SimpleHTTPRequestHandler.extensions_map,
+        **MimeTypes().types_map[True],
         ".js": "text/javascript",
-        ".css": "text/css",
         ".html": "text/html; charset=utf-8",
-        ".svg": "image/svg+xml",
         ".woff2": "font/woff2",
-        ".json": "application/json",
         ".ipynb": "application/x-ipynb+json",
-        ".webmanifest": "application/manifest+json",
     }
 
     def send_head(self) -> Any:

@@ -207,25 +207,23 @@ def code_styles() -> str:
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    static = Path(app.builder.outdir) / "_static"
+    static, language = Path(app.builder.outdir) / "_static", app.config.d2lmini_language
+    (static / "notes.json").write_text(scripts.notes(app.env.metadata), encoding="utf-8")
     if not app.config.d2lmini_languages:  # Jupyter Book alone: `postprocess` does not put them into the pages
         styles = page_styles() + welcome_styles() + code_styles()
         (static / "site.css").write_text(styles, encoding="utf-8")
         shutil.copy(KATEX / "katex.min.css", static / "formulas.css")
         shutil.copytree(KATEX / "fonts", static / "fonts", dirs_exist_ok=True)
-    (static / "notes.json").write_text(scripts.notes(app.env.metadata), encoding="utf-8")
-    if app.config.d2lmini_languages and (static / "checkpoints").exists():
+    elif (static / "checkpoints").exists():
         return  # a folder of `book.build` begins empty when anything but a notebook changes
-    for name in scripts.NAMES:
-        script = scripts.script(name, app.config.d2lmini_language)
-        (static / f"{name}.js").write_text(script, encoding="utf-8")
+    shutil.copytree(
+        CHECKPOINTS, static / "checkpoints", ignore=shutil.ignore_patterns("*.md"), dirs_exist_ok=True
+    )
     (static / "widgets").mkdir(exist_ok=True)
-    for kind in KINDS:
-        module = module_source(kind, app.config.d2lmini_language)
-        (static / "widgets" / f"{kind}.js").write_text(module, encoding="utf-8")
-    (static / "checkpoints").mkdir(exist_ok=True)
-    for path in CHECKPOINTS.glob("*.safetensors"):
-        shutil.copy(path, static / "checkpoints")
+    modules = {name: scripts.script(name, language) for name in scripts.NAMES}
+    modules |= {f"widgets/{kind}": module_source(kind, language) for kind in KINDS}
+    for name, text in modules.items():
+        (static / f"{name}.js").write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

@@ -189,12 +189,10 @@ def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return list(env.found_docs)
 
 
-def _report(app: Sphinx, pagename: str, repository: str, base: str) -> dict[str, str]:
+def _report(app: Sphinx, pagename: str, title: str, place: str) -> dict[str, str]:
     """The address that begins the report of a mistake in a page, and what it says of the place."""
     language = app.config.d2lmini_language
     form = words(language)["site"]["mistake"]
-    title = app.env.titles[pagename].astext() if pagename in app.env.titles else pagename
-    place = f"{base}/{language}/{pagename}.html" if base else f"{language}/{pagename}.html"
     text = Path(app.env.doc2path(pagename))
     said = {
         "title": title,
@@ -205,7 +203,8 @@ def _report(app: Sphinx, pagename: str, repository: str, base: str) -> dict[str,
         "text": _blob(text if text.exists() else licenses.HERE / "licenses.toml"),
     }
     fields = {name: form[name].format(**said) for name in ("title", "body")}
-    return {"link": f"{repository}/issues/new?{urlencode(fields, quote_via=quote)}", "place": place}
+    link = f"{address.repository()}/issues/new?{urlencode(fields, quote_via=quote)}"
+    return {"link": link, "place": place}
 
 
 def _blob(path: Path) -> str:
@@ -217,28 +216,16 @@ def _blob(path: Path) -> str:
 def fill(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    config, env = app.config, app.env
-    language = config.d2lmini_language
-    site = words(language)["site"]
+    config, language = app.config, app.config.d2lmini_language
+    site, base = words(language)["site"], (config.html_baseurl or "").rstrip("/")
     pages = [
-        {**entry, "link": app.builder.get_relative_uri(pagename, entry["doc"])} for entry in chapters(env)
+        {**entry, "link": app.builder.get_relative_uri(pagename, entry["doc"])} for entry in chapters(app.env)
     ]
-    name = pagename.rsplit("/", 1)[-1]
-    repository = address.repository()
-    position = next((i for i, entry in enumerate(pages) if entry["doc"] == pagename), None)
-    path = f"chapters/{language}/{name}.ipynb" if position is not None else ""
-    base = (config.html_baseurl or "").rstrip("/")
-    siblings = [
-        {
-            "code": code,
-            **words(code)["language"],
-            "link": f"../{code}/{name}.html",
-            "address": f"{base}/{code}/{name}.html" if base else f"../{code}/{name}.html",
-            "current": code == language,
-        }
-        for code in config.d2lmini_languages
-    ]
-    page = pages[position] if position is not None else {"name": name, "title": context.get("title", "")}
+    name = pagename.rpartition("/")[2]
+    listed = next((entry for entry in pages if entry["doc"] == pagename), None)
+    page = listed or {"name": name, "title": context.get("title", "")}
+    path = f"chapters/{language}/{name}.ipynb" if listed else ""
+    there = f"{language}/{name}.html"
     welcome = pagename == config.root_doc  # its map is its contents
     contents = OWN_SECTIONS.search(context.get("toc", ""))
     context["d2l"] = {
@@ -247,25 +234,21 @@ def fill(
         "words": site,
         "pages": pages,
         "page": page,
-        "previous": pages[position - 1] if position else None,
-        "next": pages[position + 1] if position is not None and position + 1 < len(pages) else None,
         "contents": contents[1] if contents and not welcome else "",
         "welcome": welcome,
-        "siblings": siblings,
-        "canonical": f"{base}/{language}/{name}.html" if base else "",
+        "siblings": [{"code": code, **words(code)["language"]} for code in config.d2lmini_languages],
+        "base": base,
+        "canonical": f"{base}/{there}" if base else "",
         "preview": previews.address(base, language, name),
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
-        "description": env.metadata.get(pagename, {}).get("description") or site["tagline"],
+        "description": app.env.metadata.get(pagename, {}).get("description") or site["tagline"],
         "path": path,
         "stamped": f"{stamped}/{path}" if path and (stamped := address.stamped()) else "",
-        "report": _report(app, pagename, repository, base),
-        "repository": repository,
-        "has_formulas": 'class="katex"' in context.get("body", ""),
-        "has_search": bool(config.d2lmini_languages),
-        "download": f"{name}.ipynb" if position is not None and config.d2lmini_languages else "",
-        "pdf": site["pdf"]["offer"].format(size=config.d2lmini_pdf) if config.d2lmini_pdf else "",
+        "report": _report(app, pagename, page["title"], f"{base}/{there}".lstrip("/")),
+        "repository": address.repository(),
+        "pdf": config.d2lmini_pdf,
         "version": config.d2lmini_version,
     }
 
