@@ -61,7 +61,6 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
 
 
 def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf: str) -> None:
-    sys.path.insert(0, str(inputs.ROOT))
     toc = here / "_toc.yml"
     toc.write_text(yaml.safe_dump(table_of_contents(root), sort_keys=False), encoding="utf-8")
     result = jupyter_book.sphinx.build_sphinx(

@@ -6,7 +6,6 @@ edition, so that an address never means two things, and a page gets the files of
 
 import hashlib
 import html
-import io
 import re
 import shutil
 import tempfile
@@ -14,7 +13,6 @@ import zipfile
 from pathlib import Path
 
 from book import scripts
-from book.chapters import store
 from book.ext import assets
 from book.ext.page import OFFLINE, hash_of
 from book.front import write_front
@@ -144,12 +142,10 @@ def pack(folder: Path, packed: Path, language: str, root: Path) -> None:
             if path.suffix == ".html":
                 page = remove_other_languages(path.read_text(encoding="utf-8"), language)
                 files[address] = explain_files(page, language).encode()
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+    with zipfile.ZipFile(packed, "w") as archive:
         for address, data in sorted(files.items()):
             entry = zipfile.ZipInfo(f"d2lmini-{language}/{address}")  # dated 1980
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
-    store(packed, buffer.getvalue())
-    told = ZIP_SIZE.sub(rf"\g<1>{size(buffer.tell())}", about.read_text(encoding="utf-8"))
+    told = ZIP_SIZE.sub(rf"\g<1>{size(packed.stat().st_size)}", about.read_text(encoding="utf-8"))
     about.write_text(told, encoding="utf-8")

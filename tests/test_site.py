@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import html
 import importlib
 import io
 import json
@@ -402,13 +403,14 @@ def test_quotes_and_angles_in_the_words_stay_words_in_text_and_in_attributes():
         "number": 1,
         "short": said,
     }
-    sibling = {"name": said, "code": "vi", "tag": "vi", "link": "x.html", "address": "x.html"}
-    shown = {"words": Words(), "pages": [entry], "page": entry, "previous": entry, "next": entry}
-    shown |= {"siblings": [sibling, {**sibling, "current": True}], "has_search": True, "description": said}
+    sibling = {"name": said, "code": "vi", "tag": "vi"}
+    shown = {"words": Words(), "pages": [entry], "page": entry, "language": "en", "description": said}
+    shown |= {"siblings": [sibling, {**sibling, "code": "en"}]}
     shown |= {"report": {"link": said, "place": said}, "repository": said, "path": said, "stamped": said}
+    beside = {"link": "x.html", "title": html.escape(said)}  # HTML, as Sphinx makes it of a title
     theme = Environment(loader=FileSystemLoader(ROOT / "book" / "theme"))
     rendered = theme.get_template("layout.html").render(
-        d2l={**shown, "download": "x.ipynb", "contents": "<p>"}, docstitle="T", pathto=lambda *_: "x"
+        d2l={**shown, "contents": "<p>"}, docstitle="T", pathto=lambda *_: "x", prev=beside, next=beside
     )
 
     class Seen(HTMLParser):

@@ -58,11 +58,7 @@ def exported() -> dict[str, list[str]]:
 def definitions(file: str) -> list[Any]:
     """What a file offers, in the order in which it is read."""
     public = exported()[file]
-    return [
-        thing
-        for thing in _package()[file].members.values()
-        if thing.name in public and (thing.is_class or thing.is_function)
-    ]
+    return [thing for thing in _package()[file].members.values() if thing.name in public]
 
 
 def _prose(text: str, known: dict[str, str]) -> str:

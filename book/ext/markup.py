@@ -30,30 +30,22 @@ HIDDEN = '<span class="colon">:</span>'
 NAMESPACE = re.compile(r' xmlns="http://www\.w3\.org/1998/Math/MathML"|</?semantics>')
 
 
-def _without_classes(part: str) -> str:
-    def without_unread(match: re.Match[str]) -> str:
-        read = " ".join(name for name in match[1].split() if name not in UNREAD)
-        return f' class="{read}"' if read else ""
-
-    return CLASSES.sub(without_unread, part)
-
-
-def _without_tokens(code: str, styled: set[str]) -> str:
-    """Leave only the tokens that have a style of their own."""
-    return TOKEN.sub(lambda match: match[0] if match[1] in styled and match[2] != "." else match[2], code)
-
-
-def _plain_tokens(part: str) -> str:
-    styled = set(re.findall(r"\.highlight \.(\w+)", code_styles()))
-    part = CODE.sub(lambda code: _without_tokens(code[0], styled), part)
-    part = part.replace(HIDDEN, "")
-    for unread in UNWRAPPED:
-        part = re.sub(
-            rf'<span class="{unread}">((?:[^<]|<wbr>|<span class="[op]">[^<]*</span>)*)</span>', r"\1", part
-        )
-    return part
-
-
 def compact_markup(page: str) -> str:
     """Return the page in less markup, which looks and reads the same."""
-    return NAMESPACE.sub("", _plain_tokens(_without_classes(page)))
+    styled = set(re.findall(r"\.highlight \.(\w+)", code_styles()))
+
+    def without_unread(classes: re.Match[str]) -> str:
+        read = " ".join(name for name in classes[1].split() if name not in UNREAD)
+        return f' class="{read}"' if read else ""
+
+    def only_styled(token: re.Match[str]) -> str:
+        return token[0] if token[1] in styled and token[2] != "." else token[2]
+
+    page = CLASSES.sub(without_unread, page)
+    page = CODE.sub(lambda code: TOKEN.sub(only_styled, code[0]), page)
+    page = page.replace(HIDDEN, "")
+    for unread in UNWRAPPED:
+        page = re.sub(
+            rf'<span class="{unread}">((?:[^<]|<wbr>|<span class="[op]">[^<]*</span>)*)</span>', r"\1", page
+        )
+    return NAMESPACE.sub("", page)

@@ -163,8 +163,7 @@ def chapters(env: BuildEnvironment) -> list[dict[str, Any]]:
                 "title": title,
                 "called": called,
                 "question": question,
-                # what the first page calls it is short enough for the navigation, without the term in English
-                "short": called.partition(" (")[0] if name in on_first_page else title,
+                "short": called.partition(" (")[0],  # for the navigation: without the term in English
                 "exercises": meta.get("exercises", []),
                 "minutes": meta.get("minutes", 0),
                 "begins": any(name == part["pages"][0] for part in parts),
@@ -258,15 +257,12 @@ def _other_pages(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
     language = app.config.d2lmini_language
     site = words(language)["site"]
     asked = review.shown(Path(app.env.doc2path(app.config.root_doc)), chapters(app.env))
-    made = {
-        licenses.PAGE: (site["licenses"], licenses.shown(language)),
-        review.PAGE: (site["review"]["title"], asked),
-        OFFLINE: (site["offline"]["title"], []),
-    }
-    return [
-        (name, {"title": escape(title), "parts": parts}, f"{name}.html")
-        for name, (title, parts) in made.items()
+    made: list[tuple[str, str, Any]] = [
+        (licenses.PAGE, site["licenses"], licenses.shown(language)),
+        (review.PAGE, site["review"]["title"], asked),
+        (OFFLINE, site["offline"]["title"], []),
     ]
+    return [(name, {"title": escape(title), "parts": parts}, f"{name}.html") for name, title, parts in made]
 
 
 def setup(app: Sphinx) -> None:
