@@ -28,8 +28,8 @@ import jupyter_book.sphinx  # noqa: E402
 import myst_nb.sphinx_ext  # noqa: E402, F401  before the processes part
 
 
-def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float | None:
-    """Build the pages of one language that changed, in a process of its own; return its seconds, if any.
+def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float:
+    """Build the pages of one language that changed, in a process of its own; return its seconds.
 
     What a finished build was made from is told by a stamp: without one, or when anything but the notebooks is
     another, all begins from nothing. Half a page looks finished to Sphinx.
@@ -39,15 +39,10 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
     """
     start = time.perf_counter()
     here = work / language
-    stamp = here / "made_from.json"
+    stamp = here / inputs.STAMP
     before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else []
-    # a translation also shows what of the English text has changed since
-    shown = [path for path in inputs.notebooks(root) if path.parent.name in (language, "en")]
-    others = [inputs.version(root), languages, pdf]
-    made_from = [*others, inputs.digest(shown)]
-    if before == made_from:
-        return None
-    if before[:-1] != others:
+    made_from = inputs.edition(root, language, languages, pdf)
+    if before[:-1] != made_from[:-1]:
         shutil.rmtree(here, ignore_errors=True)
     here.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
@@ -122,7 +117,7 @@ def main(language: str, root: str, work: str, languages: str, pdf: str) -> None:
     except (BuildError, OSError) as error:
         print(terminal.in_words(error))
         sys.exit(1)
-    print(f"{seconds:.1f}" if seconds else "", end="")
+    print(f"{seconds:.1f}")
 
 
 if __name__ == "__main__":
