@@ -78,7 +78,8 @@ def build(
         for cell in old_outputs(read(root / page)):
             say(terminal.say("site.old_output", cell=f"{page}#{cell}", name=Path(page).stem))
     if not _is_current(root, out, chosen):  # a finished site is shown even where nothing may be written
-        with locked(work / "build.lock", terminal.say("site.waits")):
+        with locked(work / "build.lock", terminal.say("site.waits")) as lock:
+            os.set_inheritable(lock, True)
             if not _is_current(root, out, chosen):
                 _build(root, work, out, chosen, say)
                 say(f"site: {out}")
@@ -113,14 +114,22 @@ def _build(root: Path, work: Path, out: Path, chosen: list[str], say: Callable[[
     builds = {}
     for code in chosen:
         size = f"{pdfs[code].stat().st_size / 1e6:.1f}" if code in pdfs else ""
+        made = work / code / inputs.STAMP
+        if made.exists() and json.loads(made.read_text()) == inputs.edition(root, code, chosen, size):
+            continue
         command = [sys.executable, "-m", "book.edition", code, str(root), str(work), ",".join(chosen), size]
-        builds[code] = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8")
+        # with the lock: one that outlives this process keeps other builds away
+        builds[code] = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8", close_fds=False
+        )
+    import book.offline  # noqa: F401  for what follows: long to import, and the others work meanwhile
+
     failures = []
     for code, process in builds.items():
         told, _ = process.communicate()
         if process.returncode:
             failures.append(told.strip())
-        elif told:
+        else:
             say(terminal.say("site.built", language=code, seconds=told.strip()))
     if failures:
         raise BuildError("\n".join(failures))

@@ -1,6 +1,5 @@
 """The pages of one language: written by Sphinx, finished, and read for the search."""
 
-import hashlib
 import json
 import shutil
 import signal
@@ -14,10 +13,9 @@ from unittest.mock import Mock
 
 import yaml
 
-from book import glossary, inputs, licenses, offline, review, scripts, search, terminal
+from book import glossary, inputs, offline, scripts, search, terminal
+from book.chapters import store
 from book.contents import BuildError, page_names, pages, table_of_contents
-from book.ext.page import OFFLINE
-from book.ext.postprocess import Postprocessor
 from book.sections import sections
 from d2lmini.language import words
 from d2lmini.notebook.content import exercise_content, former_names
@@ -30,8 +28,8 @@ import jupyter_book.sphinx  # noqa: E402
 import myst_nb.sphinx_ext  # noqa: E402, F401  before the processes part
 
 
-def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float | None:
-    """Build the pages of one language that changed, in a process of its own; return its seconds, if any.
+def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float:
+    """Build the pages of one language that changed, in a process of its own; return its seconds.
 
     What a finished build was made from is told by a stamp: without one, or when anything but the notebooks is
     another, all begins from nothing. Half a page looks finished to Sphinx.
@@ -41,15 +39,10 @@ def build_language(language: str, root: Path, work: Path, languages: list[str], 
     """
     start = time.perf_counter()
     here = work / language
-    stamp = here / "made_from.json"
+    stamp = here / inputs.STAMP
     before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else []
-    # a translation also shows what of the English text has changed since
-    shown = [path for path in inputs.notebooks(root) if path.parent.name in (language, "en")]
-    others = [inputs.version(root), languages, pdf]
-    made_from = [*others, inputs.digest(shown)]
-    if before == made_from:
-        return None
-    if before[:-1] != others:
+    made_from = inputs.edition(root, language, languages, pdf)
+    if before[:-1] != made_from[:-1]:
         shutil.rmtree(here, ignore_errors=True)
     here.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
@@ -88,28 +81,22 @@ def _run_sphinx(language: str, root: Path, here: Path, languages: list[str], pdf
 
 
 def _finish(here: Path, root: Path, language: str) -> None:
-    """Make the finished copies of the pages that Sphinx wrote otherwise, and what they fetch."""
-    toc = table_of_contents(root)
-    names = page_names(toc)
-    file = here / "sections.json"
-    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    finished = Postprocessor(here / "html", here / "finished", language)
-    made = {}
-    for name in [*names, licenses.PAGE, review.PAGE, OFFLINE]:
-        html = (here / "html" / f"{name}.html").read_text(encoding="utf-8")
-        digest = hashlib.sha256(html.encode()).hexdigest()
-        made[name] = before.get(name, {})
-        if made[name].get("html") != digest:
-            finished.write(name, html)
-            read = sections(name, html, partial(exercise_content, language=language))
-            made[name] = {"html": digest, "sections": [asdict(section) for section in read]}
-    for name in names:
-        shutil.copy(root / "chapters" / language / f"{name}.ipynb", finished.target)
-    file.write_text(scripts.compact_json(made), encoding="utf-8")
-    listed = [section for name in names for section in made[name]["sections"]]
-    found = search.data(language, listed, pages(toc), glossary.read(root))
+    """Copy the pages that Sphinx wrote, and what they fetch; add what is made of all of them."""
+    toc, finished = table_of_contents(root), here / "finished"
+
+    def copy_changed(source: str, target: str) -> None:
+        store(Path(target), Path(source).read_bytes())
+
+    unread = shutil.ignore_patterns("*.css", "*.inv", ".buildinfo")
+    shutil.copytree(here / "html", finished, ignore=unread, copy_function=copy_changed, dirs_exist_ok=True)
+    listed = []
+    for name in page_names(toc):
+        shutil.copy(root / "chapters" / language / f"{name}.ipynb", finished)
+        page = (finished / f"{name}.html").read_text(encoding="utf-8")
+        listed += sections(name, page, partial(exercise_content, language=language))
+    found = search.data(language, [asdict(section) for section in listed], pages(toc), glossary.read(root))
     for fetched, content in (("search.json", found), ("moved.json", moved(root))):
-        (finished.static / fetched).write_text(scripts.compact_json(content), encoding="utf-8")
+        (finished / "_static" / fetched).write_text(scripts.compact_json(content), encoding="utf-8")
 
 
 def moved(root: Path) -> dict[str, dict[str, str]]:
@@ -130,7 +117,7 @@ def main(language: str, root: str, work: str, languages: str, pdf: str) -> None:
     except (BuildError, OSError) as error:
         print(terminal.in_words(error))
         sys.exit(1)
-    print(f"{seconds:.1f}" if seconds else "", end="")
+    print(f"{seconds:.1f}")
 
 
 if __name__ == "__main__":

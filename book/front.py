@@ -1,11 +1,10 @@
 """What stands in front of the languages: the page that leads to the reader's, and that of lost addresses."""
 
-import base64
 from pathlib import Path
 
 from book import previews
 from book.contents import base_address
-from book.ext.assets import STATIC, colors
+from book.ext.assets import ICON, colors
 from book.ext.font_subset import page_faces
 from book.ext.page import FIND_SITE_SCRIPT, HEAD_SCRIPT, allow_only_these_styles, content_security_policy
 from book.scripts import FOLDER
@@ -29,7 +28,7 @@ def write_front(site: Path, root: Path, languages: list[str]) -> None:
             policy=content_security_policy(*[FIND_SITE_SCRIPT] * missing),
             head_script=HEAD_SCRIPT,
             find_site_script=FIND_SITE_SCRIPT,
-            icon=base64.b64encode((STATIC / "icon.svg").read_bytes()).decode(),
+            icon=ICON,
             colors=colors(),
         )
         page = page.replace("<style>", "<style>" + page_faces(page, set(), languages[0]), 1)

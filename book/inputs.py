@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 from book import address, licenses
 
 ROOT = Path(__file__).parents[1]
+STAMP = "made_from.json"  # in the folder of a language that is built
 
 
 def notebooks(root: Path) -> list[Path]:
@@ -40,7 +41,13 @@ def digest(paths: Iterable[Path]) -> str:
     return hashed.hexdigest()
 
 
-@cache
-def version(root: Path = ROOT) -> str:
-    """Return what changes with any input but the notebooks; a process reads them once."""
+def version(root: Path) -> str:
+    """Return what changes with any input but the notebooks."""
     return digest(others(root))[:8]
+
+
+def edition(root: Path, language: str, languages: list[str], pdf: str) -> list[Any]:
+    """Return what the pages of a language are made of: all but the notebooks, and last these."""
+    # a translation also shows what of the English text has changed since
+    shown = [path for path in notebooks(root) if path.parent.name in (language, "en")]
+    return [version(root), languages, pdf, digest(shown)]

@@ -131,7 +131,7 @@ class _Page:
         elif ".sig-object" in inside:
             if ".sig-name" in inside and section.anchor.count(".") == 1 and not section.title:
                 section.title = data
-            elif ".sig-name" in inside or ".sig-param" in inside:
+            elif ".sig-name" in inside or "em" in inside:  # a parameter
                 section.code += f" {data}"
         elif "pre" in inside:
             if ".py" not in inside:

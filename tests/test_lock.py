@@ -5,13 +5,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from making import ROOT, make_book
 from small_book import PAGES
 
-from book import build, lock
+from book import build, lock, terminal
 from book.chapters import store
 
 
@@ -52,6 +53,23 @@ def test_the_second_run_says_that_it_waits(tmp_path: Path) -> None:
             first.kill()  # the system lets go of its lock
             assert second.stdout.readline() == "works\n"
             second.communicate("\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a lock of Windows stays with its process")
+def test_a_language_that_outlives_its_build_keeps_the_next_build_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_book(tmp_path, {"en": PAGES["en"]})
+    script = "import sys; from pathlib import Path; from book import build\n"
+    script += "build.build(Path(sys.argv[1]), languages=['en'])"
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT) as first:
+        while not (tmp_path / "_build" / "en").exists():
+            assert first.poll() is None
+            time.sleep(0.01)
+        first.kill()
+    site = build.build(tmp_path, languages=["en"])
+    assert terminal.say("site.waits") in capsys.readouterr().out
+    assert "First words" in (site / "en" / "basics.html").read_text(encoding="utf-8")
 
 
 def test_a_build_after_a_kill_is_like_one_from_nothing_whatever_the_clock(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 One file a concern: `notebook` prepares a notebook before it is parsed, `anchors` names its sections, `terms`
 marks the glossary's, `maths` typesets, `api` writes the reference, `page` fills the
-template, `welcome` makes the first page, `assets` writes styles and widgets.
+template, `welcome` makes the first page, `postprocess` puts styles and fonts into each page, `assets` writes
+scripts and widgets.
 """
 
 from pathlib import Path
@@ -12,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from book import inputs
-from book.ext import anchors, api, assets, maths, notebook, page, terms, welcome
+from book.ext import anchors, api, assets, maths, notebook, page, postprocess, terms, welcome
 from d2lmini.language import words
 
 
@@ -36,6 +37,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", _complete_config)
     # book/search.py reads the finished pages
     app.connect("builder-inited", lambda app: setattr(app.builder, "search", False))
-    for part in (api, notebook, anchors, terms, maths, welcome, page, assets):
+    for part in (api, notebook, anchors, terms, maths, welcome, page, postprocess, assets):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -30,6 +30,7 @@ from d2lmini.notebook.widgets import KINDS, module_source
 BOOK = Path(__file__).parents[1]
 STATIC = BOOK / "theme" / "static"
 WIDGETS = BOOK.parent / "d2lmini" / "notebook" / "widgets"
+ICON = base64.b64encode((STATIC / "icon.svg").read_bytes()).decode()
 SANS = {"regular": "font-weight:400", "semibold": "font-weight:600 700", "italic": "font-style:italic"}
 # the system's faces that stand in for it, by their names; and their styles
 FALLBACKS = ("Arial", "Liberation Sans", "Roboto", "Helvetica Neue")
@@ -209,12 +210,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     static, language = Path(app.builder.outdir) / "_static", app.config.d2lmini_language
     (static / "notes.json").write_text(scripts.notes(app.env.metadata), encoding="utf-8")
-    if not app.config.d2lmini_languages:  # Jupyter Book alone: `postprocess` does not put them into the pages
-        styles = page_styles() + welcome_styles() + code_styles()
-        (static / "site.css").write_text(styles, encoding="utf-8")
-        shutil.copy(KATEX / "katex.min.css", static / "formulas.css")
-        shutil.copytree(KATEX / "fonts", static / "fonts", dirs_exist_ok=True)
-    elif (static / "checkpoints").exists():
+    if app.config.d2lmini_languages and (static / "checkpoints").exists():
         return  # a folder of `book.build` begins empty when anything but a notebook changes
     shutil.copytree(
         CHECKPOINTS, static / "checkpoints", ignore=shutil.ignore_patterns("*.md"), dirs_exist_ok=True

@@ -5,6 +5,7 @@ import re
 from book.ext.assets import code_styles
 
 UNREAD = {
+    *("mord", "mbin", "mrel", "mopen", "mclose", "mpunct", "mtight"),  # KaTeX's, which no rule of it names
     *(
         "container",
         "docutils",

@@ -15,6 +15,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
 from book import address, licenses, previews, review
+from book.ext.assets import ICON
 from book.ext.doctree import is_within
 from book.scripts import FOLDER, compact_json
 from d2lmini import __version__
@@ -242,6 +243,7 @@ def fill(
         "policy": content_security_policy(),
         "head_script": HEAD_SCRIPT,
         "ahead": AHEAD,
+        "icon": ICON,
         "description": app.env.metadata.get(pagename, {}).get("description") or site["tagline"],
         "path": path,
         "stamped": f"{stamped}/{path}" if path and (stamped := address.stamped()) else "",
