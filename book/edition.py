@@ -25,7 +25,6 @@ from d2lmini.notebook.content import exercise_content, former_names
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 sys.modules.setdefault("jupyter_cache.cache.db", Mock())
 import jupyter_book.sphinx  # noqa: E402
-import myst_nb.sphinx_ext  # noqa: E402, F401  before the processes part
 
 
 def build_language(language: str, root: Path, work: Path, languages: list[str], pdf: str) -> float:

@@ -6,19 +6,9 @@ from book.ext.assets import code_styles
 
 UNREAD = {
     *("mord", "mbin", "mrel", "mopen", "mclose", "mpunct", "mtight"),  # KaTeX's, which no rule of it names
-    *(
-        "container",
-        "docutils",
-        "external",
-        "field-even",
-        "field-odd",
-        "internal",
-        "literal",
-        "myst",
-        "notranslate",
-    ),
+    *("container", "docutils", "external", "field-even", "field-odd", "internal", "literal", "notranslate"),
     *("reference", "row-even", "row-odd", "simple", "std", "std-doc", "std-ref", "descname", "descclassname"),
-    *("sig-param", "xref", "py-obj", "toctree-wrapper", "compound"),
+    *("sig-param", "xref", "py-obj", "toctree-wrapper", "compound", "myst"),
 }
 # spans that need not be there: signatures nest, the last ones hold the others
 UNWRAPPED = ("pre", "w", "default_value", "sig-return-icon", "n", "sig-return-typehint")

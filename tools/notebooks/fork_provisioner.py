@@ -39,7 +39,7 @@ WARM = [
 # what these modules read when they are imported
 VARIABLES = KERNEL_ENVIRONMENT | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 PATH = sys.path[1:]  # in the server; a kernel does not look into the folder in which it was started
-SERVER = forkserver.ForkServer()  # one of its own: the site is built by the one that all share
+SERVER = forkserver.ForkServer()  # one of its own, beside multiprocessing's, which others may start
 SERVER.set_forkserver_preload(WARM)
 
 
