@@ -181,8 +181,8 @@ def _pages_to_write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
         (name, [slug[1:] for slug in meta.get("myst_slugs", {}).values()], meta.get("formulas"))
         for name, meta in env.metadata.items()
     )
-    groups = {number: group for number, (_, group) in app.d2lmini_lines.items()}  # type: ignore[attr-defined]
-    shown = repr([[{**entry, "minutes": None} for entry in chapters(env)], targets, groups])
+    groups = sorted((number, group) for number, (_, group) in app.d2lmini_lines.items())  # type: ignore[attr-defined]
+    shown = json.dumps([[{**entry, "minutes": None} for entry in chapters(env)], targets, groups])
     if getattr(env, "d2lmini_shown", None) == shown:
         return [app.config.root_doc]
     env.d2lmini_shown = shown  # type: ignore[attr-defined]
