@@ -40,7 +40,7 @@ def site() -> Path:
     work = ROOT / "_build"
     work.mkdir(exist_ok=True)
     with FileLock(work / "tests.lock"):
-        return site_builder.build()
+        return site_builder.build(out=work / "tests-site")  # not what the author looks at
 
 
 @pytest.fixture(scope="session")

@@ -144,9 +144,8 @@ async function printTries() {
     const id = `tries-${chapter}-${kind}`;
     const seeAlso = element("p", { class: "see-also" }, pageLink(words.to_solution, `${id}-solution`));
     const title = place.querySelector('[role="group"]').getAttribute("aria-label");
-    place.nextElementSibling.after(
-      element("div", { class: "tries", id }, element("p", {}, words.tries), lists[0], seeAlso),
-    );
+    const tries = element("div", { class: "tries", id }, element("p", {}, words.tries), lists[0], seeAlso);
+    (live ? place.nextElementSibling : place).after(tries);
     const back = pageLink(words.to_question, id);
     const kicker = element("p", { class: "kicker" }, element("b", {}, title), " · ", back);
     document
@@ -238,7 +237,8 @@ async function assemble() {
 }
 
 /** The Chinese characters of the book: the face that is cut for them comes as a style of its own. */
-const letters = () => [...new Set(document.documentElement.textContent)].filter((letter) => letter > "\u2e7f").join("");
+const letters = () => [...new Set(document.documentElement.textContent)].filter((letter) => letter > "\u2e7f" && letter !== "\ufffd")
+  .join("");
 
 /** Make what is too wide for the paper smaller, and say what cannot be. */
 async function fit() {

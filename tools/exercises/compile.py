@@ -47,7 +47,10 @@ def compile_file(path: Path, formerly: dict[str, str] | None = None) -> tuple[st
     result = {} if source.mistakes else _compiled(source)
     former = result.pop("formerly", [])
     if formerly is not None:
-        formerly |= dict.fromkeys(former, f"{path.parent.name}/{path.stem}")
+        name = f"{path.parent.name}/{path.stem}"
+        for old in former:
+            if (other := formerly.setdefault(old, name)) != name:
+                source.add(("formerly",), f"{old} is a former name of {other}; take it out here")
     if source.mistakes:
         return "", list(dict.fromkeys(source.mistakes))
     cells = {language: _cells_of_page(path, result.get("call", ""), language) for language in LANGUAGES}
