@@ -157,6 +157,11 @@ def test_former_names_lead_to_the_exercise(compiling_here: Path, capsys: pytest.
     assert table == {"old-chapter/old-name": "chapter/a-question"}
     numbers = json.loads((compiling_here / "compiled" / "chapters.json").read_text(encoding="utf-8"))
     assert list(numbers) == ["chapter"]  # in no table of contents yet
+    compiled(compiling_here, CHOICE + "formerly: [old-chapter/old-name]\n", "copied.yaml")
+    assert compiler.main([]) == 1
+    told = capsys.readouterr().err
+    assert "copied.yaml:" in told and "old-chapter/old-name is a former name of chapter/a-question" in told
+    (compiling_here / "chapter" / "copied.yaml").unlink()
     compiled(compiling_here, CHOICE, "old-name.yaml")
     compiled(compiling_here, CHOICE + "formerly: [chapter/old-name]\n")
     assert compiler.main([]) == 1

@@ -45,9 +45,8 @@ def compile_file(path: Path, formerly: dict[str, str] | None = None) -> tuple[st
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*\.yaml", path.name):
         source.add((), f"the file name {path.name!r} is the exercise's id: make it words-with-hyphens.yaml")
     result = {} if source.mistakes else _compiled(source)
-    former = result.pop("formerly", [])
+    former, name = result.pop("formerly", []), f"{path.parent.name}/{path.stem}"
     if formerly is not None:
-        name = f"{path.parent.name}/{path.stem}"
         for old in former:
             if (other := formerly.setdefault(old, name)) != name:
                 source.add(("formerly",), f"{old} is a former name of {other}; take it out here")
@@ -56,10 +55,7 @@ def compile_file(path: Path, formerly: dict[str, str] | None = None) -> tuple[st
     cells = {language: _cells_of_page(path, result.get("call", ""), language) for language in LANGUAGES}
     if any(cells.values()):
         result["page"] = cells
-    states = {
-        language: {"id": f"{path.parent.name}/{path.stem}", **_in_language(result, language)}
-        for language in LANGUAGES
-    }
+    states = {language: {"id": name, **_in_language(result, language)} for language in LANGUAGES}
     return json.dumps(states, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n", []
 
 
