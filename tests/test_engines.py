@@ -168,6 +168,8 @@ def test_each_explorer_wakes_and_can_be_used(go: Any) -> None:
         for size in ("desk", "phone"):
             page = go(f"vi/{name}.html")
             page.resize(*(DESK if size == "desk" else page.phone))
+            # what is far away is measured anew, and moves what is read
+            page.until("() => Number(document.documentElement.dataset.measured) === innerWidth")
             here = wake(page, f'[data-widget="{kind}"]')
             box = "(at) => document.querySelector(`${at} [role=group]`).getBoundingClientRect().toJSON()"
             shown = page.run(box, here)
