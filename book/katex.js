@@ -15,7 +15,9 @@ globalThis.takeLetters = (metrics) => {
 globalThis.typeset = (source, displayMode, output) => {
   try {
     const options = { displayMode, throwOnError: true, strict: "ignore", output };
-    return JSON.stringify({ html: globalThis.katex.renderToString(source, options) });
+    // a place between two formulas that the style sheet makes a gap, or a line's end where a line is short
+    const parts = displayMode && output !== "mathml" ? source.replaceAll("\\qquad", "\\newline ") : source;
+    return JSON.stringify({ html: globalThis.katex.renderToString(parts, options) });
   } catch (error) {
     return JSON.stringify({ error: String(error.message || error) });
   }

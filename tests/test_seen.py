@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from explorer_pages import SHOWN
-from making import served
+from making import ROOT, served
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_site_scripts import packed
 
+from book.contents import pages, table_of_contents
 from book.offline import explain_files
 from d2lmini.language import LANGUAGES, words
 
@@ -155,6 +156,9 @@ def test_a_large_figure_is_seen_whole_with_its_buttons(
     assert len(set(tops)) == 1 and right < 60
     stage = dialog.locator(".stage").bounding_box()
     assert stage and stage["height"] > 0.7 * kind["viewport"]["height"]
+    shown = dialog.locator(".figure > :is(svg, img):visible").bounding_box()
+    assert shown and stage["x"] <= shown["x"] and shown["x"] + shown["width"] <= stage["x"] + stage["width"]
+    assert stage["y"] <= shown["y"] and shown["y"] + shown["height"] <= stage["y"] + stage["height"]
 
 
 @both
@@ -341,4 +345,32 @@ def test_no_line_begins_with_the_mark_after_a_formula_or_splits_a_number(
         assert (
             page.evaluate("/\\\\d\\u2009\\\\d/.test(document.querySelector('article').textContent)") is False
         )
+    context.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_phone_shows_formulas_maps_and_what_cells_print_whole(
+    browser: Browser, address: str, language: str
+) -> None:
+    context = browser.new_context(**PHONE)
+    page = context.new_page()
+    folded = 0
+    for name in (name for name, _, number in pages(table_of_contents(ROOT)) if number):
+        page.goto(f"{address}/{language}/{name}.html", wait_until="domcontentloaded")
+        cut = page.evaluate("""() => {
+            const isCut = (e) => e.scrollWidth > e.clientWidth + 1;
+            const cut = (all) => [...all].filter(isCut).map((e) => e.textContent);
+            const short = (pre) => pre.style.getPropertyValue("--letters") <= 58;
+            return [cut(document.querySelectorAll("article .formula")),
+                cut([...document.querySelectorAll(".cell_output pre[style*='--letters']")].filter(short))];
+        }""")
+        assert cut == [[], []], name
+        for figure in page.locator("article .figure:has(> .folded)").filter(visible=True).all():
+            wide, narrow = figure.locator("> svg").all()
+            assert not wide.is_visible() and narrow.is_visible(), name
+            assert narrow.get_attribute("aria-label") == wide.get_attribute("aria-label")
+            whole = figure.evaluate("(e) => e.scrollWidth <= e.clientWidth && e.clientWidth <= innerWidth")
+            assert whole, f"{name}: maps in two rows are wider than a phone"
+            folded += 1
+    assert folded >= 5  # relative-positions, translation, what-it-learned, induction
     context.close()

@@ -188,7 +188,7 @@ def test_thirty_codes_become_a_table(desk: Page) -> None:
     assert len(lines) == 30
     show(desk, "\n".join(lines))
     head, *people = table(desk)
-    assert head == [WORDS["name"], WORDS["made"], WORDS["total"], "2 multi-head-attention"]
+    assert head == [WORDS["name"], WORDS["made"], WORDS["total"], "2 Masks and heads"]
     assert len(people) == 26
     by_name = {row[0]: row for row in people}
     total = len(exercise_names())
@@ -210,7 +210,7 @@ def test_thirty_codes_become_a_table(desk: Page) -> None:
     stuck = desk.locator(".class-table table").nth(1).locator("tbody tr")
     solved = [int(row.locator("td").nth(1).text_content() or "") for row in stuck.all()]
     assert solved == sorted(solved) and len(solved) == 10
-    assert stuck.first.locator("th").text_content() == MASKS[-1]
+    assert stuck.first.locator("th").text_content() == f"2 Masks and heads: {MASKS[-1].split('/')[1]}"
     assert stuck.first.locator("a").get_attribute("href") == "multi-head-attention.html"
 
 

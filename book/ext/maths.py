@@ -10,7 +10,10 @@ from sphinx.errors import SphinxError
 from book import katex
 
 # the TeX source inside the MathML is read by no screen reader and is a fifth of the markup
-CLOSING = re.compile(r"[,.;:!?)\]’”，。；：！？、）]")
+CLOSING = re.compile(r"[,.;:!?)\]’”，。；：！？、）]+")
+SEAM = "\u2060"
+SHORT = 48  # letters of a formula in TeX that any line has room for
+MARKED = re.compile(f"{SEAM}</span>({CLOSING.pattern})")
 ANNOTATION = re.compile(r'<annotation encoding="application/x-tex">.*?</annotation>', re.DOTALL)
 
 
@@ -35,10 +38,15 @@ def render(source: str, *, display: bool, where: str) -> str:
 def _inline(self: Any, node: nodes.math) -> None:
     formula = render(node.astext(), display=False, where=self.builder.current_docname)
     after = node.next_node(descend=False, siblings=True)
-    if isinstance(after, nodes.Text) and CLOSING.match(after):
-        formula += "\u2060"  # a word joiner: else a line may begin with the mark
+    if isinstance(after, nodes.Text) and CLOSING.match(after) and len(node.astext()) < SHORT:
+        formula = f'<span class="d2l-bound">{formula}{SEAM}</span>'  # no line may begin with the mark
     self.body.append(formula)
     raise nodes.SkipNode
+
+
+def with_marks(page: str) -> str:
+    """Let no line begin with the mark behind a formula: move the mark into what is kept whole."""
+    return MARKED.sub(r"\1</span>", page)
 
 
 def _display(self: Any, node: nodes.math_block) -> None:

@@ -24,6 +24,8 @@ from d2lmini.notebook.widgets import fallback, stored_widgets
 SHOWS = re.compile(r"d2l\.(exercise|explorer|figure)\([^()]*\)")  # it says nothing that its output does not
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 PHONE = 390  # pixels
+VIEW = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+HORIZONTAL = re.compile(r'd="M([\d.]+) ([\d.]+)L([\d.]+) \2"')
 
 
 def only_shows(code: str) -> bool:
@@ -48,6 +50,28 @@ def _drawn(kind: str, name: str, language: str) -> str:
     return fallback(kind, name, body) if body else ""
 
 
+def _folded(drawing: str, name: str) -> str:
+    """Return two or four columns of maps in two rows, drawn with the element `name`; "" for other figures."""
+    lines = {(float(left), float(right)) for left, _, right in HORIZONTAL.findall(drawing)}
+    columns = sorted(line for line in lines if line[1] - line[0] > 10)  # shorter ones mark the scales
+    if len(columns) not in (2, 4):
+        return ""
+    width, height = map(float, VIEW.findall(drawing)[0])
+    half = len(columns) // 2
+    seam = max((columns[half - 1][1] + columns[half][0]) / 2, columns[half][0] - 12)
+
+    def part(x: float, y: float, left: float, right: float) -> str:
+        size = f'x="{x:.2f}" y="{y}" width="{right - left:.2f}" height="{height}"'
+        return f'<svg {size} viewBox="{left:.2f} 0 {right - left:.2f} {height}"><use href="#{name}"/></svg>'
+
+    # what the rows are called stands at the left of both
+    names = columns[0][0] - 1
+    parts = part(0, 0, 0, seam) + part(0, height, 0, names) + part(names, height, seam, width)
+    box = f"0 0 {max(seam, names + width - seam):.2f} {2 * height}"
+    label = re.findall('aria-label="[^"]*"', drawing)[0]
+    return f'<svg class="drawing folded" viewBox="{box}" role="img" {label}>{parts}</svg>'
+
+
 def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: str = "en") -> None:
     data = output.get("data", {})
     alt = output.get("metadata", {}).get("alt") or label
@@ -59,8 +83,11 @@ def _prepare_output(output: dict[str, Any], prefix: str, label: str, language: s
             raise ExtensionError(f"{where}: {error}") from None
         # on a phone a wide one scrolls sideways: no word of it gets smaller than 9 px
         sizes = [float(size) for size in re.findall(r"font-size:([\d.]+)px", drawing)]
-        if sizes and (least := 9 / min(sizes) * float(drawing.split('viewBox="0 0 ')[1].split()[0])) > PHONE:
+        if sizes and (least := 9 / min(sizes) * float(VIEW.findall(drawing)[0][0])) > PHONE:
             drawing = drawing.replace('style="', f'style="min-width:{math.ceil(least)}px;', 1)
+            if folded := _folded(drawing, name := f"{prefix}all"):
+                head, picture = re.findall("(?s)(.*?)(<path.*)</svg>$", drawing)[0]
+                drawing = f'{head}<g id="{name}">{picture}</g></svg>{folded}'
         output["data"] = {"text/html": f'<div class="figure scroll" data-label="plot">{drawing}</div>'}
     elif "image/png" in data:
         picture = "".join(data["image/png"]).replace("\n", "")

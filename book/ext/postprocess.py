@@ -6,10 +6,12 @@ fetch when they wake.
 """
 
 import hashlib
+import html
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unicodedata import east_asian_width
 
 from sphinx.application import Sphinx
 
@@ -18,11 +20,14 @@ from book.ext import assets
 from book.ext.css import used_rules
 from book.ext.font_subset import page_faces
 from book.ext.markup import compact_markup
+from book.ext.maths import with_marks
 from book.ext.page import allow_only_these_styles
 from d2lmini.notebook.content import exercise_state
 from d2lmini.notebook.widgets import stored_widgets
 
 STYLES = "<style></style>"  # of the layout, to be filled
+PRINTED = re.compile(r'(highlight-myst-ansi"><div class="highlight"><pre)>(.*?)</pre>', re.DOTALL)
+LONGEST = 84  # letters of what a cell printed that fit into a line of the page
 THIN = re.compile(r"(?<=\d)\u2009(?=\d)")  # a line may break at it
 
 
@@ -43,13 +48,22 @@ def _with_states(page: str, folder: Path, static: str, name: str, language: str)
     return page.replace("<body ", f'<body data-states="{static}states/{name}.json?{digest}" ', 1)
 
 
+def _with_widths(printed: re.Match[str]) -> str:
+    """Tell the styles how wide an output is: a phone writes its lines smaller; those of prose are broken."""
+    text = html.unescape(re.sub("<[^>]+>", "", printed[2]))
+    lines = text.expandtabs(4).split("\n")
+    width = max(sum(1 + (east_asian_width(letter) in "WF") for letter in line) for line in lines)
+    style = "white-space:pre-wrap" if width > LONGEST else f"--letters:{width}"
+    return f'{printed[1]} style="{style}">{printed[2]}</pre>'
+
+
 def finish(page: str, folder: Path, static: str, name: str, language: str) -> str:
     """Return the finished page; `folder` is that of the static files, `static` its address from the page."""
-    page = THIN.sub("\u202f", page)
+    page = with_marks(THIN.sub("\u202f", page))
     formula_fonts = assets.formula_characters(page)
     page = _with_states(page, folder, static, name, language)
     own_fonts = page_faces(page, {kind for kind, _ in stored_widgets(page)}, language)
-    page = compact_markup(page)
+    page = PRINTED.sub(_with_widths, compact_markup(page))
     site = assets.page_styles().replace('url("fonts/', f'url("{static}fonts/')
     styles = (
         own_fonts

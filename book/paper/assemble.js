@@ -62,21 +62,6 @@ function retarget(article, page) {
   }
 }
 
-/** A full stop or comma never begins a line: it stays with the last part of the formula before it. */
-function bindPunctuation(part) {
-  for (const formula of part.querySelectorAll(".katex")) {
-    const after = formula.nextSibling;
-    const [found, mark] = (after?.nodeType === Node.TEXT_NODE && /^\u2060?([,.;:!?)\]’”，。；：！？、）]+)/.exec(after.data)) || [];
-    const last = mark && [...formula.querySelectorAll(":scope > .katex-html .base")].at(-1);
-    if (!last) continue;
-    after.data = after.data.slice(found.length);
-    const bound = element("span", { class: "bound" });
-    last.replaceWith(bound);
-    bound.append(last, element("span", { class: "mark" }, mark));
-    formula.setAttribute("aria-label", formula.getAttribute("aria-label") + mark);
-  }
-}
-
 const unfolded = new Set();
 /** What the website folds is printed once: the same first cell opens every chapter. */
 function unfold(article) {
@@ -229,7 +214,6 @@ async function assemble() {
   }
   backMatter("hints", words.hints, chapters, printHints);
   backMatter("solutions", words.solutions, chapters, (exercise) => answerTo(exercise, "solution", html(exercise.solution)));
-  bindPunctuation(main);
   await showExplorers();
   await printTries();
   for (const section of document.querySelectorAll(".back > section")) if (section.children.length === 1) section.remove();

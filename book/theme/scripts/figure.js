@@ -73,25 +73,25 @@ function drag(event) {
   stage.addEventListener("lostpointercapture", () => stage.removeEventListener("pointermove", move), { once: true });
 }
 
-/** The size at which all of the figure is seen, and its own. */
-function sizes(picture) {
+/** The width at which all of the figure is seen. */
+function whole(picture) {
   const { width, height } = picture.viewBox?.baseVal ?? { width: picture.naturalWidth, height: picture.naturalHeight };
   const style = getComputedStyle(parts.stage);
   const room = (size, ...sides) => sides.reduce((left, side) => left - parseFloat(style[side]), size);
   const across = room(parts.stage.clientWidth, "paddingLeft", "paddingRight");
   const down = room(parts.stage.clientHeight, "paddingTop", "paddingBottom");
-  return [Math.min(across, (down * width) / height), parseFloat(picture.style.maxWidth) || width];
+  return Math.min(across, (down * width) / height);
 }
 
 /** Show a figure of the page; `opener` has the focus again afterwards. */
 export function open(figure, opener) {
   if (dialog?.open) return;
   if (!dialog) make();
-  const picture = figure.querySelector("svg, img");
+  const picture = [...figure.querySelectorAll("svg, img")].find((part) => part.checkVisibility());
   const name = picture.getAttribute("aria-label") || picture.alt;
   dialog.setAttribute("aria-label", name);
   parts.stage.setAttribute("aria-label", name);
-  const said = picture.querySelector("desc")?.textContent ?? "";
+  const said = figure.querySelector("desc")?.textContent ?? "";
   parts.said.textContent = said;
   parts.said.hidden = !said;
 
@@ -101,10 +101,8 @@ export function open(figure, opener) {
   figure.replaceWith(place);
   parts.stage.replaceChildren(figure);
   const fit = () => {
-    const [whole, own] = sizes(picture);
-    fitting = whole;
-    // on a phone all of it would be as small as on the page
-    scale(Math.max(1, Math.min(own / whole, 2.5)));
+    fitting = whole(picture);
+    scale(1);
   };
   dialog.showModal();
   fit();

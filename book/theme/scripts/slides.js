@@ -246,6 +246,8 @@ function receive({ data }) {
   if (mirror && data.at) {
     const place = mirror === "next" ? adjacent(data.at, 1) : data.at;
     if (deck.slides[place.slide]) show(place, { silent: true });
+    const isEnd = place.slide === data.at.slide && place.step === data.at.step;
+    root.toggleAttribute("data-black", mirror === "next" && isEnd); // behind the last slide nothing comes
   } else if (!mirror && data.where) sendPosition();
   else if (!mirror) commands[data.command]?.(data.number);
 }

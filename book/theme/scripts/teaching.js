@@ -10,13 +10,12 @@ import STYLE from "./teaching.css";
 
 const SHOWN = 10; // so many exercises on which the class is stuck
 
-/** The chapters as the navigation lists them, of the ids of their exercises: {name, number, ids}. */
+/** The chapters as the navigation lists them, of the ids of their exercises: {name, title, ids}. */
 const chaptersOf = (exerciseIds) =>
-  [...exerciseIds].map(([name, ids]) => ({
-    name,
-    number: document.querySelector(`#site-chapters [data-chapter="${name}"] .number`).textContent,
-    ids,
-  }));
+  [...exerciseIds].map(([name, ids]) => {
+    const [number, title] = document.querySelectorAll(`#site-chapters [data-chapter="${name}"] a > span`);
+    return { name, title: `${number.textContent} ${title.textContent}`, ids };
+  });
 
 /** Each code of a text with what follows it, as mails quote and break them, and where it stands. */
 function pieces(text, placeOf) {
@@ -57,17 +56,17 @@ function tabulate(rows, chapters) {
   const every = chapters.flatMap(({ ids }) => ids);
   const worked = chapters.filter(({ ids }) => rows.some(({ answers }) => ids.some((id) => answers[id])));
   const columns = [{ ids: every }, ...worked];
-  const head = [words.name, words.made, words.total, ...worked.map(({ number, name }) => `${number} ${name}`)];
+  const head = [words.name, words.made, words.total, ...worked.map(({ title }) => title)];
   return [head, ...rows.map((row) =>
     [row.name, row.made, ...columns.map(({ ids }) => `${done(row, ids)}/${ids.length}`)])];
 }
 
 /** The exercises that most have tried and not solved. */
 function stuck(rows, chapters) {
-  const counted = chapters.flatMap(({ name, ids }) => ids.map((id) => {
+  const counted = chapters.flatMap(({ name, title, ids }) => ids.map((id) => {
     const tried = rows.filter(({ answers }) => answers[id]);
     const solved = tried.filter(({ answers }) => answers[id].done === true).length;
-    return { page: name, id, solved, open: tried.length - solved };
+    return { page: name, called: `${title}: ${id.split("/")[1]}`, solved, open: tried.length - solved };
   }));
   return counted.filter(({ open }) => open).toSorted((a, b) => b.open - a.open || a.solved - b.solved).slice(0, SHOWN);
 }
@@ -109,8 +108,8 @@ export function start(place, exerciseIds) {
     cells = tabulate(rows, chapters);
     const summary = codes.length ? fill(plural(words.read, rows.length), { count: rows.length }) : words.nothing;
     status.replaceChildren(...[summary, ...said].map((text) => element("p", {}, text)));
-    const hard = stuck(rows, chapters).map(({ page, id, solved, open }) =>
-      [element("a", { href: `${page}.html` }, id), `${open}`, `${solved}`]);
+    const hard = stuck(rows, chapters).map(({ page, called, solved, open }) =>
+      [element("a", { href: `${page}.html` }, called), `${open}`, `${solved}`]);
     result.replaceChildren(...(rows.length ? [
       tableOf(words.caption, cells.map((row, i) => (i ? row.with(1, when(row[1])) : row))),
       element("p", { class: "buttons" }, button(words.sheet, copy)),

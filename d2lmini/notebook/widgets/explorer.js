@@ -33,7 +33,7 @@ export function Task({ tasks, state, now, act }) {
   const { task, told, seen, tried } = state;
   const to = (step) => press(step < 0 ? "‹" : "›", () => act.begin(task + step), {
     "aria-label": step < 0 ? words.task_before : words.task_after,
-    disabled: !tasks[task + step],
+    disabled: !tasks[task + step], "data-on": step > 0 && Boolean(told[task]),
   });
   const again = press("↺", () => act.begin(task), { "aria-label": words.task_again });
   const mark = (_, i) => h("i", { key: i, "data-done": Boolean(told[i]), "data-now": i === task }, told[i] && "✓");

@@ -117,12 +117,12 @@ const named = (j) => fill(words.pair, { j, a: 2 * j, b: 2 * j + 1 });
 
 // ---- the view
 
-/** A hand from the middle of a face, to the right before it is turned by an angle, counterclockwise. */
-function hand(name, angle, far, label) {
+/** A hand from the middle of a face, to the right before it is turned by an angle; its name, so far aside, if at all. */
+function hand(name, angle, far, aside) {
   const [turn, back] = [-angle, angle].map((by) => `rotate(${by.toFixed(4)}rad)`);
-  const beyond = { y: 5, style: { transform: `translateX(${(far + 15).toFixed(1)}px) ${back}` } };
+  const beyond = { y: 5, style: { transform: `translate(${(far + 15).toFixed(1)}px, ${aside}px) ${back}` } };
   return h("g", { key: name, class: `hand ${name}`, style: { transform: turn } },
-    h("path", { d: `M0 0H${far.toFixed(1)}` }), h("circle", { cx: far.toFixed(1) }), label && h("text", beyond, name));
+    h("path", { d: `M0 0H${far.toFixed(1)}` }), h("circle", { cx: far.toFixed(1) }), aside !== undefined && h("text", beyond, name));
 }
 
 const REACH = 84;
@@ -132,7 +132,8 @@ function Face({ state: { m, n, dims, base, content, pair }, now, act }) {
   const { speed, start } = now.list[pair];
   const { q, k } = CONTENTS[content](pair, dims, base);
   const [toQ, toK] = [angleOf(q) + m * speed, angleOf(k) + n * speed];
-  const between = wrapped(start + now.distance * speed);
+  const between = (start + now.distance * speed) % (2 * Math.PI); // a way round, not the shorter one
+  const aside = Math.abs(wrapped(between)) < 0.25 ? Math.sign(wrapped(between) || 1) * 11 : 0; // names side by side
   const take = (clockwise) => {
     const [offQ, offK] = [toQ, toK].map((angle) => Math.abs(wrapped(angle + clockwise - Math.PI / 2)));
     const one = offK <= offQ ? { n } : { m };
@@ -150,8 +151,8 @@ function Face({ state: { m, n, dims, base, content, pair }, now, act }) {
     h("text", { x: 104, y: 20 }, "x"), h("text", { x: 10, y: -92 }, "y"), h("text", { x: 96, y: -78 }, "+ω"),
     h("path", { class: "way", d: "M98 -26A101 101 0 0 0 77 -66M78 -59L77 -66L84 -64" }),
     h("g", { class: "hand", style: { transform: `rotate(${-toQ.toFixed(4)}rad)` } },
-      h("path", { class: "between", d: `M30 0A30 30 0 0 ${between < 0 ? 1 : 0} ${x} ${-y}` })),
-    hand("k", toK, REACH * length(k), true), hand("q", toQ, REACH * length(q), true));
+      h("path", { class: "between", d: `M30 0A30 30 0 ${Math.abs(between) > Math.PI ? 1 : 0} ${between < 0 ? 1 : 0} ${x} ${-y}` })),
+    hand("k", toK, REACH * length(k), -aside), hand("q", toQ, REACH * length(q), aside));
 }
 
 function Clocks({ state, now, act }) {

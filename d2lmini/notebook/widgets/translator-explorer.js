@@ -65,11 +65,11 @@ function translated(net, tokens, off, chosen) {
   };
 }
 
-/** Weights over the source at one step: of one head ("0.3": block, head), or the mean of all. */
-function rowOf({ cross }, look) {
-  if (look !== "mean") return look.split(".").reduce((found, place) => found[place], cross);
-  const heads = cross.flat();
-  return Array.from(heads[0], (_, j) => heads.reduce((sum, row) => sum + row[j], 0) / heads.length);
+/** Weights over the source at one step: of one head ("0.3": block, head), or the mean of all; none of those off. */
+function rowOf({ cross }, look, off = []) {
+  const places = (look === "mean" ? PLACES : [look]).filter((place) => !off.includes(`cross.${place}`));
+  const rows = places.map((place) => place.split(".").reduce((found, i) => found[i], cross));
+  return Array.from(cross[0][0], (_, j) => rows.reduce((sum, row) => sum + row[j], 0) / (rows.length || 1));
 }
 
 /** A model that remembers its last translations. */
@@ -114,7 +114,7 @@ function derived(state, model) {
   return {
     ...shown,
     model, problem, at, tokens,
-    row: rowOf(shown.steps[at], look),
+    row: rowOf(shown.steps[at], look, off),
     whole: off.length && model ? model.translate(tokens, [], chosen) : null,
     plain: Object.keys(chosen).length && model ? model.translate(tokens, off, {}) : shown,
     forced: shown.steps.findLastIndex((step) => !isOwn(step)),
