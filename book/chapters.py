@@ -46,9 +46,10 @@ def find(names: Iterable[str] = (), languages: Iterable[str] = LANGUAGES, root: 
     for name in names:
         matches = [path for path in every if name in (path.stem, path.name) or Path(name).resolve() == path]
         if not matches:
-            near = difflib.get_close_matches(Path(name).stem, {path.stem for path in every}, n=3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise CourseError(f"{name}: no such chapter in {', '.join(languages)}{hint}")
+            known = list(dict.fromkeys(path.stem for path in every))
+            near = difflib.get_close_matches(Path(name).stem, known, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+            raise CourseError(f"{name}: no such chapter in {', '.join(languages)}; {hint}")
         wanted.update(matches)
     return [path for path in every if path in wanted] if wanted else every
 

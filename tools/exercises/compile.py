@@ -247,7 +247,7 @@ def main(arguments: list[str]) -> int:
         stale += notebooks
     elif notebooks:
         print("renewed:", *(line.partition(":")[0] for line in notebooks), sep="\n  ")
-    for line in mistakes + stale:
+    for line in mistakes + stale or ["exercises: all are current"]:
         print(line, file=sys.stderr)
     if stale:
         print("run: python -m tools.exercises.compile", file=sys.stderr)
