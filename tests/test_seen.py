@@ -373,4 +373,11 @@ def test_a_phone_shows_formulas_maps_and_what_cells_print_whole(
             assert whole, f"{name}: maps in two rows are wider than a phone"
             folded += 1
     assert folded >= 5  # relative-positions, translation, what-it-learned, induction
+    for name in ("complexity", "what-it-learned"):  # the one is wider than the page, the other is in two rows
+        page.goto(f"{address}/{language}/{name}.html")
+        page.locator(".has-figure:has([style*='min-width']) > .to-enlarge").filter(visible=True).first.click()
+        stage = page.locator(".large-figure .stage")
+        expect(stage.locator(".figure > svg").filter(visible=True)).to_have_count(1)
+        whole = stage.evaluate("(e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight")
+        assert whole, f"{name}: a large figure is cut"
     context.close()
