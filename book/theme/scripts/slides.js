@@ -97,7 +97,8 @@ function arrange(slide, step) {
   if (claim) claim.dataset.part = slide.isLate && step < slide.steps ? "later" : "on";
   let hidden = slide.turns ? "off" : "later";
   for (const block of slide.blocks) {
-    if (block.kind === "exercise") hidden = "off"; // it has the room for its answers
+    // an exercise has the room for its answers, long code that of the picture
+    if (block.kind === "exercise" || (block.kind === "code" && block.least < block.height)) hidden = "off";
     block.node.dataset.part = (slide.turns ? block.step === step : block.step <= step) ? "on" : hidden;
     const whole = wholeOf(block);
     if (whole) whole.dataset.part = "on";
