@@ -41,7 +41,8 @@ def _with_states(page: str, folder: Path, static: str, name: str, language: str)
     exercises = [exercise for kind, exercise in stored_widgets(page) if kind == "exercise"]
     if not exercises:
         return page
-    text = scripts.compact_json({exercise: exercise_state(exercise, language) for exercise in exercises})
+    states = {exercise: exercise_state(exercise, language) for exercise in exercises}
+    text = THIN.sub("\u202f", scripts.compact_json(states))
     (folder / "states").mkdir(parents=True, exist_ok=True)
     (folder / "states" / f"{name}.json").write_text(text, encoding="utf-8")
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
