@@ -27,7 +27,7 @@ from d2lmini.notebook.widgets import stored_widgets
 
 STYLES = "<style></style>"  # of the layout, to be filled
 PRINTED = re.compile(r'(highlight-myst-ansi"><div class="highlight"><pre)>(.*?)</pre>', re.DOTALL)
-LONGEST = 84  # letters of what a cell printed that fit into a line of the page
+SHORT, LONGEST = 33, 84  # letters of what a cell printed that fit into a line of any phone, of the page
 THIN = re.compile(r"(?<=\d)\u2009(?=\d)")  # a line may break at it
 
 
@@ -54,6 +54,8 @@ def _with_widths(printed: re.Match[str]) -> str:
     text = html.unescape(re.sub("<[^>]+>", "", printed[2]))
     lines = text.expandtabs(4).split("\n")
     width = max(sum(1 + (east_asian_width(letter) in "WF") for letter in line) for line in lines)
+    if width <= SHORT:
+        return printed[0]
     style = "white-space:pre-wrap" if width > LONGEST else f"--letters:{width}"
     return f'{printed[1]} style="{style}">{printed[2]}</pre>'
 

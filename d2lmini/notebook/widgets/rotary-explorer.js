@@ -117,12 +117,13 @@ const named = (j) => fill(words.pair, { j, a: 2 * j, b: 2 * j + 1 });
 
 // ---- the view
 
-/** A hand from the middle of a face, to the right before it is turned by an angle; its name, so far aside, if at all. */
+/** A hand from the middle of a face, to the right before it is turned by an angle; its name, if so far aside. */
 function hand(name, angle, far, aside) {
   const [turn, back] = [-angle, angle].map((by) => `rotate(${by.toFixed(4)}rad)`);
   const beyond = { y: 5, style: { transform: `translate(${(far + 15).toFixed(1)}px, ${aside}px) ${back}` } };
   return h("g", { key: name, class: `hand ${name}`, style: { transform: turn } },
-    h("path", { d: `M0 0H${far.toFixed(1)}` }), h("circle", { cx: far.toFixed(1) }), aside !== undefined && h("text", beyond, name));
+    h("path", { d: `M0 0H${far.toFixed(1)}` }), h("circle", { cx: far.toFixed(1) }),
+    aside !== undefined && h("text", beyond, name));
 }
 
 const REACH = 84;
@@ -145,13 +146,14 @@ function Face({ state: { m, n, dims, base, content, pair }, now, act }) {
     act.change(Object.fromEntries(places.map((place, i) => [names[i], place + Math.round(held.moved)])));
   };
   const [x, y] = at(between, 30).map((value) => value.toFixed(1));
+  const [isLong, isBack] = [Math.abs(between) > Math.PI, between < 0].map(Number);
   const size = { viewBox: "-112 -104 224 208", role: "img", "aria-label": named(pair), "data-look": "picture" };
   return h("svg", { class: "face", ...size, ...byHand(take, turn) },
     h("circle", { class: "dial", r: REACH }), h("path", { class: "dial", d: "M-92 0H92M0 92V-92" }),
     h("text", { x: 104, y: 20 }, "x"), h("text", { x: 10, y: -92 }, "y"), h("text", { x: 96, y: -78 }, "+ω"),
     h("path", { class: "way", d: "M98 -26A101 101 0 0 0 77 -66M78 -59L77 -66L84 -64" }),
     h("g", { class: "hand", style: { transform: `rotate(${-toQ.toFixed(4)}rad)` } },
-      h("path", { class: "between", d: `M30 0A30 30 0 ${Math.abs(between) > Math.PI ? 1 : 0} ${between < 0 ? 1 : 0} ${x} ${-y}` })),
+      h("path", { class: "between", d: `M30 0A30 30 0 ${isLong} ${isBack} ${x} ${-y}` })),
     hand("k", toK, REACH * length(k), -aside), hand("q", toQ, REACH * length(q), aside));
 }
 
