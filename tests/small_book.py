@@ -17,7 +17,7 @@ DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 60"><title
 <circle id="dot" class="dot" cx="30" cy="30" r="9"/></svg>"""
 ACCENTS = r"\hat y + \bar x + \vec v + \overline{ab} + \underbrace{x + y}_z \text{ đơn vị mỗi đầu} \tag{1.3}"
 EXERCISE = "self-attention/why-scale"
-WIDE = "{" + " + ".join(f"x_{{{i}}}" for i in range(40)) + "}"  # in braces: no line breaks within
+WIDE = " + ".join(f"x_{{{i}}}" for i in range(40))
 
 
 def shown(**data: str) -> list[dict]:
