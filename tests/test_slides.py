@@ -251,9 +251,15 @@ def test_notes_reach_the_presenter(page: Page, language: str) -> None:
     title = page.locator("#recap").inner_text()
     expect(presenter.locator("footer [role='status']")).to_contain_text(title)
     expect(now.locator("h2[data-part='on']")).to_have_text(title)
+    ending = presenter.frame_locator("iframe").nth(1).locator("html")
+    expect(ending).not_to_have_attribute("data-black", "")
+    for _ in range(9):
+        presenter.keyboard.press("ArrowRight")
+    expect(ending).to_have_attribute("data-black", "")  # nothing comes any more
     for key in ("1", "2", "Enter"):
         presenter.keyboard.press(key)
     expect(page.locator(".slides-list")).to_contain_text("12 / ")
+    expect(ending).not_to_have_attribute("data-black", "")
 
 
 def talk_of(language: str, name: str = CHAPTER) -> dict[str, Any]:
