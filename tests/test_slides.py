@@ -266,6 +266,24 @@ def talk_of(language: str, name: str = CHAPTER) -> dict[str, Any]:
     return talk(read(path_of(language, name)), read(path_of("en", name)))
 
 
+@pytest.mark.parametrize("section", ["order", "explorer"])
+def test_a_claim_waits_for_what_is_asked_or_tried_first(page: Page, section: str) -> None:
+    """Its place is kept: nothing moves when it comes."""
+    present(page, name="multi-head-attention", place=f"?present=1#{section}")
+    claim, first = page.locator(f"#{section} + .slides-claim"), page.locator("article [data-widget]:visible")
+    expect(claim).to_have_attribute("data-part", "later")
+    expect(claim).to_be_hidden()
+    apart = claim.bounding_box(), first.bounding_box()
+    for _ in range(3):  # a low window scrolls first
+        if not claim.is_visible():
+            page.keyboard.press("PageDown")
+            page.wait_for_timeout(300)
+    expect(claim).to_be_visible()
+    tops = [box["y"] for box in (*apart, claim.bounding_box(), first.bounding_box()) if box]
+    assert tops[1] - tops[0] == pytest.approx(tops[3] - tops[2])
+    assert page.url.endswith(f"#{section}")
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_claims_stand_under_their_headings(page: Page, language: str) -> None:
     """In the list of slides, too; a formula in them is typeset."""

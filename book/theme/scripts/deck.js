@@ -85,7 +85,7 @@ function setSteps(slide) {
     if (index && (held || step) && block.heading?.tagName !== "H1") step++;
     block.step = step;
   });
-  slide.steps = step;
+  slide.steps = slide.isLate ? Math.max(step, 1) : step;
 }
 
 /**
@@ -101,6 +101,7 @@ export function cut(blocks, room) {
     const own = blocks.filter((block) => block.heading === heading);
     let slide;
     const waiting = []; // paragraphs of which it is not known yet to which slide they belong
+    const [first] = own.filter(({ kind }) => kind !== "said" && kind !== "formula");
     const asking = own.findLast(({ node }) => node.querySelector("[data-kind=predict]"));
     let claims = !asking; // the next slide says what the section claims: after what is to be predicted
     const open = () => {
@@ -108,6 +109,7 @@ export function cut(blocks, room) {
       claims = false;
     };
     open();
+    slide.isLate = slide.claims && first?.kind.startsWith("ex"); // after the exercise or explorer that begins it
     for (const unit of unitsOf(own)) {
       const [{ kind }] = unit;
       if (kind === "said") {

@@ -17,7 +17,7 @@ const article = document.querySelector("article");
 const channel = new BroadcastChannel(`d2lmini slides ${location.pathname}`);
 const send = channel.postMessage.bind(channel);
 // how far a slide may be made smaller before it scrolls instead
-const SHRINK = { text: 0.87, exercise: 0.65, mixed: 0.7, explorer: 0, line: 0.78 };
+const SHRINK = { text: 0.87, exercise: 0.62, mixed: 0.7, explorer: 0, line: 0.78 };
 const LEAST = 16; // pixels of the smallest words of a figure, and how much larger they may become for it
 const LARGER = 1.2;
 const asked = () => new URLSearchParams(location.search);
