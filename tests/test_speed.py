@@ -26,7 +26,10 @@ HEADERS = 0.5  # KB, of the two answers together
 # with the most letters that have accents; 70 for all others
 LIMITS = {"api": 90, "self-attention": 74}
 UNWRITTEN = (licenses.PAGE, review.PAGE, OFFLINE)  # by Sphinx: they are templates alone
-PICTURE = re.compile(r'<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL)
+FOLDED = r'<svg class="drawing folded".*?</svg></svg>'  # the same once more, in two rows
+PICTURE = re.compile(
+    rf'{FOLDED}|<svg[^>]*class="(?:plot|drawing)".*?</svg>|(?<=src=")data:image/[^"]*', re.DOTALL
+)
 INLINED = r'@font-face\{font-family:d2lmini Page;([\w :-]+);[^}]*base64,([^"]+)'
 STYLED = {"span": "regular", "strong": "semibold", "em": "italic"}
 # the letters that a page shows in the course's own face, by style
