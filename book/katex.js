@@ -15,8 +15,10 @@ globalThis.takeLetters = (metrics) => {
 globalThis.typeset = (source, displayMode, output) => {
   try {
     const options = { displayMode, throwOnError: true, strict: "ignore", output };
-    // a place between two formulas that the style sheet makes a gap, or a line's end where a line is short
-    const parts = displayMode && output !== "mathml" ? source.replaceAll("\\qquad", "\\newline ") : source;
+    // a place between two formulas that the style sheet makes a gap, or a line's end where a line is short; within an
+    // environment it would begin a row
+    const isParted = displayMode && output !== "mathml" && !source.includes("\\begin");
+    const parts = isParted ? source.replaceAll("\\qquad", "\\newline ") : source;
     return JSON.stringify({ html: globalThis.katex.renderToString(parts, options) });
   } catch (error) {
     return JSON.stringify({ error: String(error.message || error) });

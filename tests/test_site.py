@@ -30,7 +30,7 @@ from jinja2 import Environment, FileSystemLoader
 from making import ROOT, cell, make_book, served
 from small_book import PAGES, shown as outputs
 
-from book import build as site_builder, inputs, previews, serve, terminal
+from book import build as site_builder, inputs, katex, previews, serve, terminal
 from book.chapters import find, fingerprint, read
 from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
@@ -805,3 +805,12 @@ def test_two_servers_never_share_a_port_on_windows(monkeypatch):
     assert importlib.reload(serve).Server.allow_reuse_address is False
     monkeypatch.undo()
     assert importlib.reload(serve).Server.allow_reuse_address is True
+
+
+def test_parts_of_a_formula_may_stand_below_each_other_but_rows_stay_rows():
+    parted = katex.typeset(r"a \qquad b", True, "htmlAndMathml")["html"]
+    assert 'class="mspace newline"' in parted
+    rows = katex.typeset(r"\begin{aligned} a &= b \qquad c \\ d &= e \end{aligned}", True, "htmlAndMathml")[
+        "html"
+    ]
+    assert "newline" not in rows and rows.count("<mtr>") == 2
