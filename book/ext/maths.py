@@ -8,12 +8,12 @@ from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
 
 from book import katex
+from d2lmini.letters import CLOSING
 
-# the TeX source inside the MathML is read by no screen reader and is a fifth of the markup
-CLOSING = re.compile(r"[,.;:!?)\]’”，。；：！？、）]+")
 SEAM = "\u2060"
 SHORT = 48  # letters of a formula in TeX that any line has room for
-MARKED = re.compile(f"{SEAM}</span>({CLOSING.pattern})")
+MARKED = re.compile(f"{SEAM}</span>([{CLOSING}]+)")
+# the TeX source inside the MathML is read by no screen reader and is a fifth of the markup
 ANNOTATION = re.compile(r'<annotation encoding="application/x-tex">.*?</annotation>', re.DOTALL)
 
 
@@ -38,7 +38,7 @@ def render(source: str, *, display: bool, where: str) -> str:
 def _inline(self: Any, node: nodes.math) -> None:
     formula = render(node.astext(), display=False, where=self.builder.current_docname)
     after = node.next_node(descend=False, siblings=True)
-    if isinstance(after, nodes.Text) and CLOSING.match(after) and len(node.astext()) < SHORT:
+    if isinstance(after, nodes.Text) and re.match(f"[{CLOSING}]", after) and len(node.astext()) < SHORT:
         formula = f'<span class="d2l-bound">{formula}{SEAM}</span>'  # no line may begin with the mark
     self.body.append(formula)
     raise nodes.SkipNode

@@ -9,12 +9,12 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from book import katex
-from d2lmini.letters import WIDE
+from d2lmini.letters import CLOSING, WIDE
 
 PLACE = re.compile(r"\{\{(\w+)(?::([^{}]*))?\}\}")  # {{a}}, {{w:.2f}}: a number that differs from try to try
 SHORT = 24  # letters of a shape or a name, which is not broken across lines
 # a full stop or comma stays on the line of the formula or code before it
-CLOSED = re.compile(r'(<math.*?</math>|<code class="d2l-bound">.*?</code>)([,.;:!?)”’，。；：！？、）]*)')
+CLOSED = re.compile(rf'(<math.*?</math>|<code class="d2l-bound">.*?</code>)([{CLOSING}]*)')
 # one element inside <semantics> needs no <semantics>, and HTML no namespace
 SURPLUS = re.compile(r"<annotation.*?</annotation>|</?span[^>]*>|</?semantics>| xmlns=\"[^\"]+\"")
 FUNCTION = re.compile("<mo>\u2061</mo>(?!<mo[^>]*>\\()")  # the invisible "of" in sin x, but not in sin(x)
