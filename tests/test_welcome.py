@@ -230,6 +230,14 @@ def test_a_place_that_is_none_leads_nowhere(browser, small_address, place):
 # ---- the pictures beside links
 
 
+def arcs(picture: Image.Image) -> int:
+    """Count the blue points below the title: those of the line from the word to whom it listens most."""
+    below = picture.convert("RGB").crop((0, 340, *picture.size))
+    return sum(
+        count for count, (red, _, blue) in below.getcolors(below.width * below.height) if blue > red + 60
+    )
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_page_has_a_picture_that_says_its_title(language):
     wanted = titles(language)
@@ -240,3 +248,4 @@ def test_each_page_has_a_picture_that_says_its_title(language):
         assert said_by(drawn[name]) == said, f"{language}/{name} is behind; run: python3 course.py previews"
         assert Image.open(drawn[name]).size == previews.SIZE
         assert drawn[name].stat().st_size <= 25_000
+        assert arcs(Image.open(drawn[name])) > 1000, f"{language}/{name}: the sentence has no arcs"
