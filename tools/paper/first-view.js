@@ -11,5 +11,6 @@ export default async (source) => {
       node.removeAttribute(name);
   const markup = root.outerHTML.replaceAll("<button", "<span").replaceAll("</button>", "</span>");
   el.remove();
+  document.adoptedStyleSheets = []; // else the explorer's own outlive it, under whatever this page shows next
   return markup + "\n";
 };

@@ -79,10 +79,9 @@ def said_by(path: Path) -> str:
 def draw(browser: Any) -> None:
     """Draw the picture of each page in each language."""
     width, height = previews.SIZE
-    # two pages: the explorer's own style sheet, which it adopts, outlives all that its page shows
-    explorer, page = (browser.new_page(viewport={"width": width, "height": height}) for _ in range(2))
+    page = browser.new_page(viewport={"width": width, "height": height})
     for language in LANGUAGES:
-        view = explorer.evaluate(FIRST_VIEW, module_source(EXPLORER, language))
+        view = page.evaluate(FIRST_VIEW, module_source(EXPLORER, language))
         store(welcome.PICTURES / f"{EXPLORER}.{language}.html", view.encode())
         for name, said in titles(language).items():
             path = previews.path_of(language, name)
