@@ -291,6 +291,7 @@ def test_copying_works_without_https_and_says_where_it_does_not(page: Any) -> No
     page.evaluate("document.execCommand = () => false")
     button.evaluate("node => node.click()")
     expect(button).to_have_text(words("en")["site"]["script"]["copy_failed"])
+    page.wait_for_timeout(1100)  # a second later nobody waits for an answer, and nothing is thrown
 
 
 OWN = "my secret sentence"

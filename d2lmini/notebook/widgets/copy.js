@@ -4,9 +4,10 @@
  */
 export async function copyText(text) {
   try {
+    const written = navigator.clipboard.writeText(text); // throws without a clipboard: before the clock starts
     // a browser that asks the reader first, and gets no answer, would keep us waiting
     const unanswered = new Promise((_, reject) => setTimeout(reject, 1000));
-    await Promise.race([navigator.clipboard.writeText(text), unanswered]);
+    await Promise.race([written, unanswered]);
     return true;
   } catch {
     const focused = document.activeElement;
