@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,17 @@ def test_a_number_is_computed_in_its_own_section_or_in_the_table(
         course(tmp_path, "0.318 of it", printed="0.318", table=table, recap="Remember 0.318.")
     )
     assert message in "\n".join(map(str, found)) if message else not found
+
+
+def test_an_exercise_that_is_no_yaml_is_named_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = course(tmp_path, "0.88 remains", printed="0.88") / "chapters" / "exercises" / "one" / "broken.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("question:\n  en: one: two\n", encoding="utf-8")
+    monkeypatch.setattr(numbers_in_text, "check", partial(numbers_in_text.check, tmp_path))
+    with pytest.raises(SystemExit, match=r"(?s)chapters/exercises/one/broken\.yaml: .*line 2"):
+        numbers_in_text.main()
 
 
 def test_a_number_of_the_table_is_stale_when_its_cell_changes(tmp_path: Path) -> None:

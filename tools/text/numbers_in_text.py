@@ -28,12 +28,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from book.chapters import LANGUAGES, ROOT, Cell, Notebook, chapters, path_of, read, shown, source, spoken
+from book.chapters import LANGUAGES, ROOT, Cell, CourseError, chapters, path_of, read, shown, source, spoken
 from d2lmini.language import words
 from d2lmini.notebook.widgets import stored_widgets
-from tools.text.prose import CODE, Finding, leaves
+from tools.text.prose import CODE, Finding, leaves, read_yaml
 
 SPACES = "\u2009\u202f\u00a0"
 SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -96,15 +94,15 @@ def computed(cell: Cell) -> list[float]:
     return [number.value for text in texts for number in numbers(re.sub(r"(?<=\d)_(?=\d{3})", "", text))]
 
 
-def sections(notebook: Notebook) -> Iterator[list[Cell]]:
+def sections(cells: list[Cell]) -> Iterator[list[Cell]]:
     """Yield the cells of each section: from a heading of the first or second level to the next."""
-    cells: list[Cell] = []
-    for cell in notebook["cells"]:
-        if cells and cell["cell_type"] == "markdown" and re.match("##? ", source(cell)):
-            yield cells
-            cells = []
-        cells.append(cell)
-    yield cells
+    section: list[Cell] = []
+    for cell in cells:
+        if section and cell["cell_type"] == "markdown" and re.match("##? ", source(cell)):
+            yield section
+            section = []
+        section.append(cell)
+    yield section
 
 
 def _said(cell: Cell, language: str) -> Iterator[str]:
@@ -156,11 +154,11 @@ def evaluated(chapter: str, root: Path = ROOT) -> tuple[list[tuple[str, str]], l
     return listed, [Finding(shown(path, root), what) for what in wrong]
 
 
-def _of_exercise(path: Path, compiled: Path) -> tuple[list[str], list[float]]:
+def _of_exercise(path: Path, compiled: Path, root: Path) -> tuple[list[str], list[float]]:
     """Return the texts of an exercise in all languages, and its own numbers."""
     texts: list[str] = []
     values: list[float] = []
-    for keys, value in leaves(yaml.safe_load(path.read_text(encoding="utf-8"))):
+    for keys, value in leaves(read_yaml(path, root)):
         key = next((name for name in reversed(keys) if name not in LANGUAGES and not name.isdecimal()), "")
         if isinstance(value, str) and key in CODE:
             values += [number.value for number in numbers(value)]
@@ -196,7 +194,7 @@ def _in_chapter(chapter: str, root: Path) -> list[Finding]:
     of_exercise: dict[str, list[float]] = {}  # the numbers of the sections that show it
     for language in LANGUAGES:
         path = path_of(language, chapter, root)
-        for section in sections(read(path)):
+        for section in sections(read(path)["cells"]):
             values = [value for cell in section for value in computed(cell)]
             for cell in section:
                 compare(f"{shown(path, root)}#{cell['id']}", cell["id"], _said(cell, language), values)
@@ -204,17 +202,19 @@ def _in_chapter(chapter: str, root: Path) -> list[Finding]:
                     of_exercise.setdefault(name, []).extend(values)
     for path in sorted(root.glob(f"chapters/exercises/{chapter}/*.yaml")):
         compiled = root / "d2lmini" / "assets" / "exercises" / chapter / f"{path.stem}.json"
-        texts, values = _of_exercise(path, compiled)
+        texts, values = _of_exercise(path, compiled, root)
         used |= {row for row in listed for number in numbers(row[1]) if any(map(number.says, values))}
         compare(shown(path, root), path.stem, texts, [*values, *of_exercise.get(path.stem, ())])
     table = shown(root / "chapters" / "numbers" / f"{chapter}.toml", root)
-    unused = [key for place, key in listed if (place, key) not in used]
-    return findings + [Finding(table, f"{key!r} stands in no text") for key in unused]
+    return findings + [Finding(table, f"{row[1]!r} stands in no text") for row in listed if row not in used]
 
 
 def main() -> int:
     """Print what is found; return 1 if anything is."""
-    findings = check()
+    try:
+        findings = check()
+    except CourseError as error:
+        sys.exit(str(error))
     print(*findings, sep="\n", end="\n" if findings else "")
     return int(bool(findings))
 

@@ -120,16 +120,24 @@ def localized(data: Any, where: str) -> Iterator[Text]:
             yield Text(where, path[-1], comments(text) if CODE.intersection(path[-2:-1]) else text)
 
 
+def read_yaml(path: Path, root: Path = ROOT) -> Any:
+    """Read the source of an exercise.
+
+    Raises:
+        CourseError: it is no YAML; with the file, the line and what stands there.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise CourseError(f"{shown(path, root)}: {error}") from None
+
+
 def course_texts(root: Path = ROOT) -> Iterator[Text]:
     """Yield all prose of the course."""
     for path in find(root=root):
         yield from notebook_texts(read(path), shown(path, root), path.parent.name)
     for path in sorted(root.glob("chapters/exercises/**/*.yaml")):
-        try:
-            data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except yaml.YAMLError as error:
-            raise CourseError(f"{shown(path, root)}: {error}") from None
-        yield from localized(data, shown(path, root))
+        yield from localized(read_yaml(path, root), shown(path, root))
     for language in LANGUAGES:
         for keys, text in leaves(words(language)):
             yield Text(f"d2lmini/words/{language}.toml#{'.'.join(keys)}", language, text)
@@ -318,8 +326,7 @@ def main() -> int:
     try:
         findings = check(list(course_texts()))
     except CourseError as error:
-        print(error, file=sys.stderr)
-        return 1
+        sys.exit(str(error))
     print(*findings, f"{len(findings) or 'no'} findings", sep="\n")
     return int(bool(findings))
 
