@@ -131,6 +131,11 @@ def test_every_label_is_in_the_readers_language_without_a_missing_glyph(language
     assert d2l.text("loss") in line_title and d2l.text("queries") in heat_title
 
 
+def test_rows_without_a_name_of_their_axis_are_told_by_their_own(shown):
+    d2l.show_heatmaps(torch.eye(2)[None, None], "head", "", yticklabels=["looks back", "finds"])
+    assert shown[0][1] == "Heatmap; rows: looks back, finds; columns: head"
+
+
 def test_the_svg_is_made_for_a_page(shown):
     before = dict(mpl.rcParams)
     for _ in range(2):

@@ -393,9 +393,9 @@ def show_heatmaps(
             if titles:
                 axes.set_title(label(titles[j]))
         _draw_scale(figure, grid, norm, cmap or chosen)
-        title = text("Heatmap; rows: {y}; columns: {x}", x=label(xlabel), y=label(ylabel))
-        description = text("Values from {low} to {high}", low=f"{low:.3g}", high=f"{high:.3g}")
-        show(figure, title, description)
+        row_name = label(ylabel) or text(", ").join(row_labels)
+        title = text("Heatmap; rows: {y}; columns: {x}", x=label(xlabel), y=row_name)
+        show(figure, title, text("Values from {low} to {high}", low=f"{low:.3g}", high=f"{high:.3g}"))
 
 
 def _labels(name: str, given: Iterable[Any] | None, wanted: int, shape: tuple[int, ...]) -> list[str]:
