@@ -3,10 +3,12 @@
 import io
 import re
 import tokenize
+from collections.abc import Iterator
 
 from book.chapters import Cell, Notebook, fingerprint, source
 
 LANGUAGE_LINE = re.compile(r"^(\s*d2l\.use_language\()[^)]*(\).*)$", re.M)
+VARIES = "nbval-ignore-output"  # the tag of a cell that prints times, or what a training of its own brings
 MAGIC = re.compile(r"^(\s*)[%!].*$", re.M)
 
 
@@ -40,11 +42,6 @@ def code(text: str) -> str:
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
-def code_hash(text: str) -> str:
-    """Return the hash of code that its outputs keep."""
-    return fingerprint(code(text))
-
-
 def is_stale(english: Cell, translated: Cell) -> bool:
     """Say whether the English text of a cell changed after it was translated."""
     return translated["cell_type"] == "markdown" and source_hash(translated) != fingerprint(source(english))
@@ -70,17 +67,27 @@ def stale_cells(english: Notebook, translated: Notebook) -> list[str]:
     return list(stale)
 
 
+def _ran(notebook: Notebook) -> Iterator[tuple[Cell, str]]:
+    """Yield each cell that has outputs, and the hash of the code that they are of.
+
+    Outputs that may vary are compared with no other run. So they are of all code up to their cell, apart from
+    the first, where the address of the package is put when a page is published.
+    """
+    codes = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            codes.append(code(source(cell)))
+            if cell.get("outputs"):
+                varies = VARIES in cell["metadata"].get("tags", ())
+                yield cell, fingerprint("\n".join(codes[1:] if varies else codes[-1:]))
+
+
 def stamp_outputs(notebook: Notebook) -> None:
     """Note with the outputs of each cell, in place, which code they are of."""
-    for cell in notebook["cells"]:
-        if cell.get("outputs"):
-            cell["metadata"].setdefault("d2lmini", {})["ran"] = code_hash(source(cell))
+    for cell, ran in _ran(notebook):
+        cell["metadata"].setdefault("d2lmini", {})["ran"] = ran
 
 
 def old_outputs(notebook: Notebook) -> list[str]:
     """Return the ids of the cells whose outputs are of other code than stands in them."""
-    return [
-        cell["id"]
-        for cell in notebook["cells"]
-        if cell.get("outputs") and source_hash(cell, "ran") not in (None, code_hash(source(cell)))
-    ]
+    return [cell["id"] for cell, ran in _ran(notebook) if source_hash(cell, "ran") not in (None, ran)]

@@ -77,6 +77,22 @@ def test_second_run_stores_the_same_bytes(course: Path) -> None:
     assert [other.name for other in path.parent.iterdir()] == ["one.ipynb"]
 
 
+def test_an_output_that_varies_is_renewed_with_the_code_before_it(course: Path) -> None:
+    """A model of the reader's own, trained in another cell: nbval would not notice."""
+    cells = ("setup", "import random"), ("seed", "seed = 1"), ("drawn", "print(seed, random.random())")
+    path = add(course, "one", notebook(*cells, tags=(notebooks.VARIES,)))
+    assert main([], course) == 0
+    edited = read(path)
+    edited["cells"][1]["source"] = ["seed = 2"]
+    write(path, edited)
+    printed = []
+    for _ in range(2):
+        assert main([], course) == 0
+        printed += read(path)["cells"][2]["outputs"][0]["text"]
+    assert printed[0].startswith("2 ")
+    assert printed[0] == printed[1]
+
+
 def test_failing_cell_is_named_and_nothing_is_written(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

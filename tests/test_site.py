@@ -34,7 +34,7 @@ from book import build as site_builder, inputs, katex, previews, serve, terminal
 from book.chapters import find, fingerprint, read
 from book.ext import anchors, assets, css, maths, notebook
 from book.ext.page import content_security_policy
-from book.stale import code_hash, old_outputs, stale_cells
+from book.stale import VARIES, old_outputs, stale_cells, stamp_outputs
 from d2lmini.language import LANGUAGES, words
 from d2lmini.notebook import palette
 from d2lmini.notebook.content import exercise_names, exercise_state
@@ -748,16 +748,29 @@ def test_a_build_begins_without_the_database_of_executed_notebooks():
 
 
 def test_an_output_older_than_its_code_is_named(tmp_path):
-    ran = {"d2lmini": {"ran": code_hash("print(1)  # once")}}
-    pages = {"index": PAGES["en"]["index"]}
-    for name, code in (("same", "# said otherwise\nprint(1)"), ("edited", "print(2)")):
-        pages["index"] = [*pages["index"], cell("code", name, code, outputs(text_plain="1"), **ran)]
+    shown = outputs(text_plain="1")
+    setup, before, same, edited, _ = cells = [
+        cell("code", "setup", "import sys"),
+        cell("code", "before", "n = 1"),
+        cell("code", "same", "print(1)  # once", shown),
+        cell("code", "edited", "print(1)", shown),
+        cell("code", "varies", "print(n)", shown, tags=[VARIES]),
+    ]
+    stamp_outputs({"cells": cells})
+    same["source"] = "# said otherwise\nprint(1)"
+    setup["source"] = "%pip install what-is-published"  # as where the course is published
+    assert old_outputs({"cells": cells}) == []
+    edited["source"] = "print(2)"
+    assert old_outputs({"cells": cells}) == ["edited", "varies"]  # nobody compares the second
+    edited["source"] = "print(1)"
+    before["source"] = "n = 2"
+    pages = {"index": [*PAGES["en"]["index"], *cells]}
     make_book(tmp_path, {"en": pages})
     said = []
     with pytest.raises(site_builder.BuildError):  # the list of chapters leads to none
         site_builder.build(tmp_path, languages=["en"], say=said.append)
     assert [line for line in said if "older" in line] == [
-        words("en")["setup"]["site"]["old_output"].format(cell="chapters/en/index.ipynb#edited", name="index")
+        words("en")["setup"]["site"]["old_output"].format(cell="chapters/en/index.ipynb#varies", name="index")
     ]
 
 

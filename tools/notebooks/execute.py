@@ -16,7 +16,7 @@ from pathlib import Path
 
 from book.chapters import LANGUAGES, ROOT, Cell, CourseError, Notebook, find, read, shown, sweep, write
 from book.lock import locked
-from book.stale import stamp_outputs
+from book.stale import VARIES, source_hash, stamp_outputs
 from tools.notebooks import stamp
 from tools.notebooks.kernels import KERNEL_ENVIRONMENT, ThisPython
 
@@ -25,7 +25,6 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-VARIES = "nbval-ignore-output"  # the tag of a cell that prints times or a device
 CELL_SECONDS = 300
 
 
@@ -96,7 +95,7 @@ def sanitize(notebook: Notebook, stored: Notebook) -> Notebook:
     Args:
         notebook: just executed.
         stored: what lay in the file before. A cell tagged `nbval-ignore-output` keeps its outputs of then, as
-            long as they are of the same kinds, because its times would differ in every commit.
+            long as they are of the same code and kinds, because its times would differ in every commit.
     """
     notebook["metadata"] = METADATA
     before = {cell["id"]: cell for cell in stored["cells"]}
@@ -107,16 +106,17 @@ def sanitize(notebook: Notebook, stored: Notebook) -> Notebook:
                 bundle.pop(WIDGET_VIEW, None)
         if "outputs" in cell:  # a curve that grew while the cell ran was a widget, and leaves nothing behind
             cell["outputs"] = [output for output in cell["outputs"] if output.get("data", True)]
-        if VARIES in cell["metadata"].get("tags", ()):
-            old = before[cell["id"]]["outputs"]
-            if _kinds(old) == _kinds(cell["outputs"]):
-                cell["outputs"] = old
     stamp_outputs(notebook)
+    for cell in notebook["cells"]:
+        old = before[cell["id"]]
+        same_code = source_hash(old, "ran") == source_hash(cell, "ran")
+        if VARIES in cell["metadata"].get("tags", ()) and same_code and _kinds(old) == _kinds(cell):
+            cell["outputs"] = old["outputs"]
     return notebook
 
 
-def _kinds(outputs: list[Cell]) -> list[tuple[str, list[str]]]:
-    return [(output["output_type"], sorted(output.get("data", ()))) for output in outputs]
+def _kinds(cell: Cell) -> list[tuple[str, list[str]]]:
+    return [(output["output_type"], sorted(output.get("data", ()))) for output in cell.get("outputs", ())]
 
 
 async def execute_all(paths: list[Path], root: Path = ROOT) -> list[CourseError]:

@@ -5,7 +5,7 @@ from difflib import ndiff
 from pathlib import Path
 
 from book.chapters import Cell, shown
-from tools.notebooks.execute import VARIES
+from book.stale import VARIES
 
 
 def compared(path: Path, stored: list[Cell], done: list[Cell], way: str) -> list[str]:
