@@ -292,7 +292,7 @@ def test_what_a_task_tells_is_computed(show: Any, number: int) -> None:
         "rows (−1, 0), (0, −1)" in shown,
         f"between {min(row):.3f} and {max(row):.3f}" in shown,
         f"with {max(row):.3f}: its score leads by {scores[-1] - scores[-2]:.1f}" in shown
-        and f"is {distance:.2f} away" in shown,
+        and f"is {distance:.3f} away" in shown,
         "rows (2, 0), (0, 2)" in shown and "rows (1, 0), (0, 1), and it alone" in shown,
     ][number - 1], shown
     assert not done(page)
@@ -319,6 +319,9 @@ def test_by_keyboard_a_token_moves_and_says_where_it_is(show: Any) -> None:
         keys.press(key)
         assert place(cats) == now, key
     assert cats.get_attribute("aria-valuenow") == "1.12"
+    page.evaluate("document.documentElement.dataset.presenting = ''")
+    keys.press("PageDown")  # a remote control's
+    assert place(cats) == "(1.12, −0.01)"
     keys.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "and"
     assert page.evaluate("scrollY") == page.evaluate("(keys) => scrollY", None)

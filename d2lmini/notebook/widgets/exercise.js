@@ -176,7 +176,7 @@ export default {
       if (unread) return { state: "neutral", notes };
       if (ok) return { state: "right", heading: predicted ? words.guessed_right : words.correct, notes };
       const heading = predicted ? words.guessed_wrong : words.not_yet;
-      const hint = fill(words.help_below, { button: helpLabel() });
+      const hint = fill(words.help_above, { button: helpLabel() });
       return { state: "wrong", heading, notes: notes.length || answer.revealed ? notes : [hint] };
     }
 

@@ -74,7 +74,7 @@ const TASKS = [
   task("alone", { q: scaled(12), k: scaled(12) }, ({ asking, scores, weights, outputs, V }) => {
     const [to] = largest(weights[asking]);
     const [top, next] = scores[asking].toSorted((a, b) => b - a);
-    const d = Math.hypot(outputs[asking][0] - V[to][0], outputs[asking][1] - V[to][1]).toFixed(2);
+    const d = Math.hypot(outputs[asking][0] - V[to][0], outputs[asking][1] - V[to][1]).toFixed(3);
     return { asker: tokens[asking], heard: tokens[to], p: fixed(weights[asking][to], 3), gap: fixed(top - next, 1), d };
   }),
   task("same", { q: scaled(2), k: scaled(0.5) }, ({ q, k }) => ({ q: rowsOf(q), k: rowsOf(k) })),
@@ -232,7 +232,8 @@ function Plane({ name, size, ...parts }) {
     const length = event.shiftKey ? 0.01 : 0.1;
     const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     const stretch = { PageUp: 1.25, PageDown: 0.8 }[event.key];
-    if (!by && !stretch) return;
+    // on slides these two are a remote control's, too, and turn the page
+    if (!by && (!stretch || "presenting" in document.documentElement.dataset)) return;
     event.preventDefault();
     const row = rows[i].map((value, axis) => (by ? value + length * by[axis] : value * stretch));
     act.set({ [plane.held]: rows.with(i, row.map((value) => round(clamp(value, -most, most)))) });
