@@ -244,10 +244,12 @@ def test_a_wrong_number_is_told_where_help_is(sheet: Sheet) -> None:
     for button in ("Hint", "Stronger hint", "Show the solution"):
         sheet.give(0.4321)
         sheet.press("Check")
-        assert "Not yet." in sheet.verdict and f"“{button}” below" in sheet.verdict
-        assert seen(sheet.here.locator(".d2l-note"))
+        assert "Not yet." in sheet.verdict and f"“{button}” above" in sheet.verdict
+        note = sheet.here.locator(".d2l-note")
+        named = sheet.here.get_by_role("button", name=button, exact=True)
+        assert seen(note) and named.bounding_box()["y"] < note.bounding_box()["y"]
         sheet.press(button)
-    assert "below" not in sheet.verdict
+    assert "above" not in sheet.verdict
 
 
 def test_the_chosen_prediction_is_marked_as_right_or_wrong(sheet: Sheet) -> None:

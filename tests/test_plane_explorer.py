@@ -783,6 +783,7 @@ def test_a_swipe_up_scrolls_the_page_and_a_finger_sideways_drags(visit: Callable
         assert texts(page) == before, part
         root.evaluate(UNDER_HEADER)
     second = ring(page, "q", 2)
+    page.wait_for_timeout(300)  # a section is laid out when the page comes near, and may move it
     was = page.evaluate("scrollY")
     finger(page, middle(second), (60, 20))  # sideways it drags what was not chosen before
     assert page.evaluate("scrollY") == was
